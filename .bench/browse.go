@@ -26,7 +26,8 @@ type browser struct {
 	conn   connection
 }
 
-// open has so many visitors come to a gate that lets them in, or to an origin, which gives no tickets.
+// open has so many visitors come to a gate that lets them in, or to an origin, which gives no
+// tickets.
 func open(ctx context.Context, to *process, visitors int) (all browsers, err error) {
 	for range visitors {
 		b := &browser{to: to}
@@ -40,7 +41,8 @@ func open(ctx context.Context, to *process, visitors int) (all browsers, err err
 	return all, nil
 }
 
-// queue has so many visitors come to a gate whose slots are taken. They ask again in the course of an interval.
+// queue has so many visitors come to a gate whose slots are taken. They ask again in the course of
+// an interval.
 func queue(ctx context.Context, to *process, visitors int) (all browsers, err error) {
 	for i := range visitors {
 		b := &browser{to: to, next: time.Now()}
@@ -107,7 +109,8 @@ func (b *browser) due(first bool) time.Time {
 	return time.Now().Add(leastThought + rand.N(mostThought-leastThought))
 }
 
-// visit asks for a page. Who is in gets one of 1 KiB, the origin's, who waits gets a new ticket, and everything else is a failure.
+// visit asks for a page. Who is in gets one of 1 KiB, the origin's, who waits gets a new ticket,
+// and everything else is a failure.
 func (b *browser) visit(ctx context.Context) error {
 	waits := !b.next.IsZero()
 	if waits {
@@ -130,7 +133,8 @@ func (b *browser) visit(ctx context.Context) error {
 	return nil
 }
 
-// ask asks for a page over the visitor's connection, which is opened anew if the last answer failed.
+// ask asks for a page over the visitor's connection, which is opened anew if the last answer
+// failed.
 func (b *browser) ask(ctx context.Context) (a *answer, err error) {
 	if b.conn == nil {
 		if b.conn, err = b.to.connect(ctx, nil, false); err != nil {

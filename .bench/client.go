@@ -102,7 +102,8 @@ func (p *process) connect(ctx context.Context, from net.IP, http2 bool) (connect
 // answersWithin is how long a server may take to begin its answer.
 const answersWithin = 30 * time.Second
 
-// plain is a connection by HTTP/1.1. That of http.Transport takes three goroutines, and may end after an answer though the server keeps it.
+// plain is a connection by HTTP/1.1. That of http.Transport takes three goroutines, and may end
+// after an answer though the server keeps it.
 type plain struct {
 	net.Conn
 	in  *bufio.Reader

@@ -68,7 +68,8 @@ func run(ctx context.Context, args []string) error {
 	return serve(ctx, flags, args)
 }
 
-// judged reads the flags, and strict with them, and runs what measures and returns how many targets were missed.
+// judged reads the flags, and strict with them, and runs what measures and returns how many targets
+// were missed.
 func judged(ctx context.Context, flags *flag.FlagSet, args []string, run func(context.Context) (int, error)) error {
 	strict := flags.Bool("strict", false, "fail when a target is missed")
 	if err := flags.Parse(args[1:]); err != nil {

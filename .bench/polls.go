@@ -108,7 +108,8 @@ func flood(ctx context.Context, gate *url.URL, name string) (http.Handler, error
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, p.counts.String()) }), nil
 }
 
-// connection asks over one connection until it ends, as the visitors with these tickets: each has a request under way all the time.
+// connection asks over one connection until it ends, as the visitors with these tickets: each has a
+// request under way all the time.
 func (p *polls) connection(ctx context.Context, i int, tickets []string) {
 	from := net.IPv4(127, 0, byte(1+i%floodNetworks), byte(1+rand.IntN(250)))
 	conn, err := p.to.connect(ctx, from, p.streams > 0)

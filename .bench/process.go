@@ -16,8 +16,8 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// server is what is started. In its command, environment and configuration ADDRESS is where it listens, DIRECTORY is for its files, and
-// ORIGIN is the address of the origin.
+// server is what is started. In its command, environment and configuration ADDRESS is where it
+// listens, DIRECTORY is for its files, and ORIGIN is the address of the origin.
 type server struct {
 	command       []string
 	env           []string
@@ -132,7 +132,8 @@ func (p *process) up(ended <-chan struct{}) error {
 	}
 }
 
-// freeAddress returns a loopback address that nobody listens on: nginx and HAProxy do not tell which port they got.
+// freeAddress returns a loopback address that nobody listens on: nginx and HAProxy do not tell
+// which port they got.
 func freeAddress() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -11,7 +11,8 @@ import (
 	"text/tabwriter"
 )
 
-// report returns the medians, the ratios to the gate in the same rounds and the targets, as a table of Markdown, and how many targets were missed.
+// report returns the medians, the ratios to the gate in the same rounds and the targets, as a table
+// of Markdown, and how many targets were missed.
 func (c *comparison) report(trials []*trial) (text string, missed int) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d rounds of %d s, on %d processors (%s), %s, %s.\n\n", c.rounds, c.seconds, runtime.NumCPU(), model(), runtime.Version(), gogc)

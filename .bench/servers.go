@@ -16,8 +16,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/origin"
 )
 
-// serve serves a part of this program until ctx ends. The server has the time limits that every server on the Internet needs, the gate's
-// own: they cost a little, and are not what is compared.
+// serve serves a part of this program until ctx ends. The server has the time limits that every
+// server on the Internet needs, the gate's own: they cost a little, and are not what is compared.
 func serve(ctx context.Context, flags *flag.FlagSet, args []string) error {
 	listen := flags.String("listen", "127.0.0.1:0", "where to listen, as `host:port`")
 	to := flags.String("to", "", "of polls, the gate's `URL`; of tuned and bare, the origin's")
@@ -112,7 +112,8 @@ func copyOf(file string) (http.Handler, error) {
 	return a, nil
 }
 
-// ServeHTTP writes the answer. The header's values are shared between requests, which is as cheap as net/http allows.
+// ServeHTTP writes the answer. The header's values are shared between requests, which is as cheap
+// as net/http allows.
 func (a *answer) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	h := w.Header()
 	for name, values := range a.Header {

@@ -74,8 +74,8 @@ func (c *streaming) judge(what string, value, limit float64, unit string, judged
 	c.tell(what, fmt.Sprintf("%.1f %s, target ≤ %.0f: %s", value, unit, limit, verdict))
 }
 
-// measure opens the streams of as many visitors at a gate in which everyone waits and nobody has to check in while it is measured, and has
-// its numbers change.
+// measure opens the streams of as many visitors at a gate in which everyone waits and nobody has to
+// check in while it is measured, and has its numbers change.
 func (c *streaming) measure(ctx context.Context, k kind) error {
 	f, err := newFleet()
 	if err != nil {
@@ -190,7 +190,8 @@ func (l *listeners) listen(ctx context.Context) error {
 	})
 }
 
-// open opens a stream, reads until it has told the numbers, and goes on reading until the connection is closed.
+// open opens a stream, reads until it has told the numbers, and goes on reading until the
+// connection is closed.
 func (l *listeners) open(ctx context.Context, c connection, ticket string) error {
 	resp, err := l.to.send(ctx, c, "/.fairdoor/events", http.Header{"Accept": {"text/event-stream"}, "User-Agent": {chrome}}, ticket)
 	if err != nil {

@@ -48,8 +48,8 @@ func (c *comparison) placed(ctx context.Context, f *fleet, env []string, secure 
 	return origin, gate, ticket, err
 }
 
-// takePlace takes the gate's one place, and returns the cookie as the visitor's browser has it: the first ticket is for a newcomer, who
-// has to show that it comes back, and gets another then.
+// takePlace takes the gate's one place, and returns the cookie as the visitor's browser has it: the
+// first ticket is for a newcomer, who has to show that it comes back, and gets another then.
 func takePlace(ctx context.Context, gate *process) (ticket string, err error) {
 	for range 5 {
 		a, err := gate.visitOnce(ctx, navigation, ticket)
@@ -178,8 +178,9 @@ func (f *fleet) waiting(ctx context.Context, gate *process, title string, header
 
 var h2Statuses = regexp.MustCompile(`(?s)Application protocol: (\S+)\n.*\nstatus codes: (\d+) 2xx, 0 3xx, 0 4xx, 0 5xx`)
 
-// one is a load of one visitor, by h2load: requests are under way on so many connections, by HTTP/1.1 one at a time and by HTTP/2 eight on
-// each. Its time is in whole seconds. Answers that are not 2xx are an error.
+// one is a load of one visitor, by h2load: requests are under way on so many connections, by
+// HTTP/1.1 one at a time and by HTTP/2 eight on each. Its time is in whole seconds. Answers that
+// are not 2xx are an error.
 func one(ticket string, http2 bool) load {
 	protocol, how := "http/1.1", []string{"--h1", fmt.Sprint("-c", connections)}
 	if http2 {

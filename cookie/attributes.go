@@ -87,7 +87,8 @@ func (a Attributes) Validate() error {
 
 var domainName = regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?)*$`)
 
-// CheckDomain says what is wrong with a domain that is not empty, "" for nothing; it continues a sentence that begins with the domain.
+// CheckDomain says what is wrong with a domain that is not empty, "" for nothing; it continues a
+// sentence that begins with the domain.
 func CheckDomain(domain string) string {
 	_, err := netip.ParseAddr(domain)
 	switch bare, dotted := strings.CutPrefix(domain, "."); {
@@ -146,8 +147,9 @@ func (a Attributes) cookie(name string, https bool) *http.Cookie {
 	return c
 }
 
-// SetCookie returns a Set-Cookie header value for a cookie beside a ticket, with the same attributes but for its age. Without an
-// age it makes the browser forget the cookie. The name is one that Name returns.
+// SetCookie returns a Set-Cookie header value for a cookie beside a ticket, with the same
+// attributes but for its age. Without an age it makes the browser forget the cookie. The name is
+// one that Name returns.
 func (a Attributes) SetCookie(name, value string, age time.Duration, https bool) string {
 	c := a.cookie(name, https)
 	c.Value, c.MaxAge = value, int(age.Seconds())

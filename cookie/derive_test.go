@@ -10,7 +10,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/cookie"
 )
 
-// Another version of the program has to derive the same pair, or what was signed does not verify any more.
+// Another version of the program has to derive the same pair, or what was signed does not verify
+// any more.
 func TestDerivedKeyPairsStayTheSame(t *testing.T) {
 	key, err := cookie.ParseKey("2f1a90c3b7d84e56a1f0c9d2e3b4a596")
 	require.NoError(t, err)

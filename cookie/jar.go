@@ -44,7 +44,8 @@ type Ticket struct {
 	// the ticket should be issued again.
 	Key int
 
-	// Refused says that no ticket opens, and some cookie has the name of one: it is forged or altered, or its key is not known any more.
+	// Refused says that no ticket opens, and some cookie has the name of one: it is forged or
+	// altered, or its key is not known any more.
 	Refused bool
 
 	// Name is the name of the cookie, as browsers see it. If it differs from (*Jar).Name

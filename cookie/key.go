@@ -74,8 +74,8 @@ func (k Key) Format(state fmt.State, _ rune) {
 	_, _ = io.WriteString(state, k.String())
 }
 
-// Derive derives 32 bytes for a purpose. Those of different purposes have nothing to do with each other, and tell nothing
-// of the key.
+// Derive derives 32 bytes for a purpose. Those of different purposes have nothing to do with each
+// other, and tell nothing of the key.
 func (k Key) Derive(purpose string) ([]byte, error) {
 	return k.derive("fairdoor key for "+purpose, sha256.Size)
 }

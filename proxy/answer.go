@@ -116,7 +116,8 @@ func (a *answers) rejected(w http.ResponseWriter, r *http.Request, v *feature.Vi
 	write(w, r, status, v.Setup.Pages.Refusal(v.Room.Queue.Numbers(), key), &templates.Visitor{LastUpdated: v.Now.UTC(), Address: feature.AddressOf(r)})
 }
 
-// forgetUnanswered takes back the place of a newcomer who has gone before the answer went out, as when a stream of HTTP/2 is reset at once.
+// forgetUnanswered takes back the place of a newcomer who has gone before the answer went out, as
+// when a stream of HTTP/2 is reset at once.
 func forgetUnanswered(w http.ResponseWriter, r *http.Request, v *feature.Visit, d *queueroom.Decision) {
 	if d.Ticket.State != queue.Waiting || !v.IsNew(d) {
 		return
@@ -179,7 +180,8 @@ func (a *answers) busy(w http.ResponseWriter, r *http.Request, v *feature.Visit)
 	}
 }
 
-// headBack answers HEAD of somebody who would have to wait, as GET is answered, without a place and its cookie.
+// headBack answers HEAD of somebody who would have to wait, as GET is answered, without a place and
+// its cookie.
 func (a *answers) headBack(w http.ResponseWriter, r *http.Request, v *feature.Visit) {
 	h := w.Header()
 	h["Cache-Control"], h["X-Content-Type-Options"], h["Content-Type"] = feature.NoStore, feature.NoSniff, feature.JSONType

@@ -37,7 +37,8 @@ func TestASessionThatAHundredClientsShareIsOneSlot(t *testing.T) {
 	assert.True(t, f.Visitor().Get("/").In(), "the other slot is open")
 }
 
-// A script that keeps no cookies fills the room and leaves a crowd of places behind, all from one address.
+// A script that keeps no cookies fills the room and leaves a crowd of places behind, all from one
+// address.
 func TestAFloodWithoutCookiesShutsNobodyOut(t *testing.T) {
 	const slots, most, flood = 10, 5, 500
 	f := gatetest.Start(t, gatetest.TrustingLoopback, gatetest.Settings(func(s *queue.Settings) {
@@ -110,8 +111,8 @@ func TestWhatOnlyLooksLikeAnExemptPathIsNotExempt(t *testing.T) {
 	assert.Empty(t, f.Site.Requests())
 }
 
-// attacks are the tests of each attack that cmd/fairdoor/docs/attacks.md names, wherever they are. What cheats gain in line is the
-// matter of package cheats.
+// attacks are the tests of each attack that cmd/fairdoor/docs/attacks.md names, wherever they are.
+// What cheats gain in line is the matter of package cheats.
 var attacks = map[string]string{
 	// On tickets.
 	"one session for many clients":                   "TestASessionThatAHundredClientsShareIsOneSlot TestOneVisitorHoldsOneSlotWhateverIsAskedAtOnce",

@@ -17,7 +17,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/subject"
 )
 
-// builder makes the next setup of a gate, and those of the rooms that there are now. It changes nothing that is at work.
+// builder makes the next setup of a gate, and those of the rooms that there are now. It changes
+// nothing that is at work.
 type builder struct {
 	gate      *Gate
 	next, old *setup
@@ -30,7 +31,8 @@ func newBuilder(g *Gate, c Config, old *setup) *builder {
 	}, old}
 }
 
-// build makes the setup. The store knows the rooms' settings then. If build fails, all is as it was.
+// build makes the setup. The store knows the rooms' settings then. If build fails, all is as it
+// was.
 func (b *builder) build(ctx context.Context) ([]renewal, error) {
 	renewals, err := b.fill(ctx)
 	if err == nil {

@@ -14,7 +14,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/gatetest"
 )
 
-// sharedCache is an nginx that keeps whatever the gate lets it keep, for everybody, and else for a minute.
+// sharedCache is an nginx that keeps whatever the gate lets it keep, for everybody, and else for a
+// minute.
 const sharedCache = `
 daemon off;
 master_process off;

@@ -61,14 +61,15 @@ type Options struct {
 	Clock func() time.Time // default: the time of the start plus what has passed since, so that it never jumps
 	Log   *zap.Logger      // default: none
 
-	// WallClock is what other machines go by, when they judge what the gate has signed; default Clock, or time.Now without one.
+	// WallClock is what other machines go by, when they judge what the gate has signed; default
+	// Clock, or time.Now without one.
 	WallClock func() time.Time
 
 	// Uint64 is the source of ids and jitter; default math/rand/v2's.
 	Uint64 func() uint64
 
-	// Wait is how those wait who wait for the store or for others who do: see the Wait of package room's Config. The default waits in
-	// real time.
+	// Wait is how those wait who wait for the store or for others who do: see the Wait of package
+	// room's Config. The default waits in real time.
 	Wait func(ready <-chan struct{}, atMost time.Duration)
 
 	// SyncInterval is how often each room syncs with the store; default 100 ms,
@@ -95,7 +96,8 @@ type Options struct {
 	Resolver crawler.Resolver
 
 	// StateDir is where the entries of shuffled prequeues are kept, and where deliveries of
-	// webhooks wait, and visitors who are to be called, so that a restart goes on with them; without it both are in memory.
+	// webhooks wait, and visitors who are to be called, so that a restart goes on with them;
+	// without it both are in memory.
 	StateDir string
 
 	// AdminToken, if set, is asked for by the admin handler's API as a bearer

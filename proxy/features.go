@@ -23,8 +23,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/webhooks"
 )
 
-// newFeatures returns what rooms may have beside their limits, in the order in which they are asked. The challenge comes
-// behind the waitlist and passes: those whom they know need not pass it.
+// newFeatures returns what rooms may have beside their limits, in the order in which they are
+// asked. The challenge comes behind the waitlist and passes: those whom they know need not pass it.
 func newFeatures(g feature.Gate, o *Options) []feature.Feature {
 	return []feature.Feature{
 		guests.NewFeature(g),
@@ -52,7 +52,8 @@ type RoomOptions struct {
 	CallBack  callback.RoomOptions `yaml:",inline"`
 }
 
-// What follows is what admins and the metrics ask of single features. Where the gate has none of them, there is nothing to tell.
+// What follows is what admins and the metrics ask of single features. Where the gate has none of
+// them, there is nothing to tell.
 
 func waitlistsOf(g *Gate) iter.Seq[*guests.Waitlist] {
 	if f, ok := featureOf[*guests.Feature](g); ok {

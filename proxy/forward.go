@@ -38,7 +38,8 @@ type passageKey struct{}
 // passage. A field without values is never sent.
 const admitted = "Fairdoor-Admitted"
 
-// pass sends a request on to an origin, without our cookies. With assertions, one goes along that says whether the visitor is in.
+// pass sends a request on to an origin, without our cookies. With assertions, one goes along that
+// says whether the visitor is in.
 func (g *Gate) pass(w http.ResponseWriter, r *http.Request, to http.Handler, by *assertion.Room, in bool) {
 	if c, ok := w.(feature.Check); ok {
 		c.Pass(nil, false)
@@ -47,7 +48,8 @@ func (g *Gate) pass(w http.ResponseWriter, r *http.Request, to http.Handler, by 
 	to.ServeHTTP(w, outgoing(r, by, in, g.o.Log))
 }
 
-// outgoing returns the request as the origin gets it: without our cookies, and with an assertion if there are any.
+// outgoing returns the request as the origin gets it: without our cookies, and with an assertion if
+// there are any.
 func outgoing(r *http.Request, by *assertion.Room, in bool, log *zap.Logger) *http.Request {
 	cookie.Strip(r.Header)
 	if by == nil {
@@ -105,8 +107,8 @@ func serve(w http.ResponseWriter, r *http.Request, v *feature.Visit, ticket queu
 	serve(w, r, v, ticket, watchers[1:])
 }
 
-// keepsPrivate says whether shared caches may keep no answer to the visitor, who is in: they would serve it to people who
-// are not.
+// keepsPrivate says whether shared caches may keep no answer to the visitor, who is in: they would
+// serve it to people who are not.
 func keepsPrivate(v *feature.Visit) bool {
 	switch v.Setup.Config.Cache {
 	case config.CachePrivate:

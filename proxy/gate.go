@@ -161,7 +161,8 @@ func (g *Gate) door(w http.ResponseWriter, r *http.Request, s *setup) {
 	}
 }
 
-// refusedByCheck has the answer to a check refuse a visit before the queue is asked, and says whether it has.
+// refusedByCheck has the answer to a check refuse a visit before the queue is asked, and says
+// whether it has.
 func refusedByCheck(w http.ResponseWriter, r *http.Request, v *feature.Visit) bool {
 	c, ok := w.(feature.Check)
 	return ok && c.Refuses(r, v)

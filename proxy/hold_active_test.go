@@ -124,7 +124,8 @@ func TestEveryWaiterIsToldWithinTwoSecondsThatEverythingIsSoldOut(t *testing.T) 
 	b.Soon(func() bool { return b.Visitor().Get("/", gatetest.AsJSON).Told("soldOut") == false })
 }
 
-// slowly has the site answer the path /slow only when it is told to, and says when it has been asked.
+// slowly has the site answer the path /slow only when it is told to, and says when it has been
+// asked.
 func slowly(s *gatetest.Site) (asked <-chan struct{}, answer chan<- string) {
 	arrived, say := make(chan struct{}, 1), make(chan string, 1)
 	s.Will(func(w http.ResponseWriter, r *http.Request) {

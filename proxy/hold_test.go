@@ -121,8 +121,9 @@ func TestSessionStaysActiveWhileAnAnswerIsUnderWay(t *testing.T) {
 	}
 }
 
-// Whoever is let in by a ticket holds a slot, also for a gate that knows only what was written down.
-// A gate that stands still, such as one on a paused machine, touches no sessions meanwhile. Its own timers stand still with it.
+// Whoever is let in by a ticket holds a slot, also for a gate that knows only what was written
+// down. A gate that stands still, such as one on a paused machine, touches no sessions meanwhile.
+// Its own timers stand still with it.
 func TestAGateThatStoodStillHasNoMoreThanTheAnswersUnderWayAboveTheLimit(t *testing.T) {
 	f := gatetest.Start(t, gatetest.Settings(func(s *queue.Settings) { s.TotalActiveUsers, s.NewUsersPerMinute, s.ConfirmWithin = 2, 100, 0 }))
 	f.Site.Will(func(w http.ResponseWriter, r *http.Request) {

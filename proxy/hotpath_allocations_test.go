@@ -22,8 +22,8 @@ var update = flag.Bool("update", false, "write the figures of the hot path into 
 // figures is where the table of the hot path stands.
 const figures = "../cmd/fairdoor/docs/cost.md"
 
-// TestHotPathAllocatesNoMoreThanIsStated holds the hot path to the allocations in the table, which are written down nowhere else. With
-// -update it measures the whole table anew.
+// TestHotPathAllocatesNoMoreThanIsStated holds the hot path to the allocations in the table, which
+// are written down nowhere else. With -update it measures the whole table anew.
 func TestHotPathAllocatesNoMoreThanIsStated(t *testing.T) {
 	text, err := os.ReadFile(figures)
 	require.NoError(t, err)
@@ -53,8 +53,9 @@ func TestHotPathAllocatesNoMoreThanIsStated(t *testing.T) {
 	}
 }
 
-// allocationsOf returns how often a function allocates: the least mean of several series of calls, rounded. Now and then others in the
-// process allocate too, and what is done by two goroutines may take one allocation more. No collection empties the pools meanwhile.
+// allocationsOf returns how often a function allocates: the least mean of several series of calls,
+// rounded. Now and then others in the process allocate too, and what is done by two goroutines may
+// take one allocation more. No collection empties the pools meanwhile.
 func allocationsOf(once func()) int {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))

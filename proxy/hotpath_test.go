@@ -25,7 +25,8 @@ import (
 	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
-// hotPath are what the gate does most. The table in cmd/fairdoor/docs/cost.md has the figures of each. The function that is prepared does it once.
+// hotPath are what the gate does most. The table in cmd/fairdoor/docs/cost.md has the figures of
+// each. The function that is prepared does it once.
 var hotPath = []struct {
 	name    string
 	prepare func(testing.TB) (once func())
@@ -147,7 +148,8 @@ func aPage(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(oneKiB) }
 
 var oneKiB = bytes.Repeat([]byte("page"), 256)
 
-// queued answers people who wait, each of whom is due: their tickets are opened, checked in and issued anew.
+// queued answers people who wait, each of whom is due: their tickets are opened, checked in and
+// issued anew.
 func queued(t testing.TB, accept string) func() {
 	f := gatetest.Start(t, gatetest.Settings(func(s *queue.Settings) { s.RefreshInterval, s.QueueTicketTTL = time.Second, 24*time.Hour }))
 	f.Full()

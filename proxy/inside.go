@@ -40,7 +40,8 @@ func (i *inside) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.ensureBegun()
 }
 
-// answering is the writer of a handler's answer. The gate does to its header what it does to that of an origin's answer.
+// answering is the writer of a handler's answer. The gate does to its header what it does to that
+// of an origin's answer.
 type answering struct {
 	http.ResponseWriter
 	gate     *Gate
@@ -85,7 +86,8 @@ func (a *answering) WriteHeader(status int) {
 	a.ResponseWriter.WriteHeader(a.begin(status))
 }
 
-// inform sends an informational header, without what tells the gate something: the gate hears it with the answer's header.
+// inform sends an informational header, without what tells the gate something: the gate hears it
+// with the answer's header.
 func (a *answering) inform(status int) {
 	h, told := a.Header(), http.Header{}
 	for _, name := range a.gate.toldBy {
@@ -123,7 +125,8 @@ func (a *answering) FlushError() error {
 // Flush implements http.Flusher.
 func (a *answering) Flush() { _ = a.FlushError() }
 
-// Hijack implements http.Hijacker. While the handler runs, the connection is closed when its visitor has to leave.
+// Hijack implements http.Hijacker. While the handler runs, the connection is closed when its
+// visitor has to leave.
 func (a *answering) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if a.begin(http.StatusSwitchingProtocols); a.refused {
 		return nil, nil, http.ErrNotSupported

@@ -9,7 +9,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/subject"
 )
 
-// keysAt returns the keys that a site publishes at an address; nil for no address. The caller holds mu.
+// keysAt returns the keys that a site publishes at an address; nil for no address. The caller holds
+// mu.
 func (b *builder) keysAt(address string) (*subject.Published, error) {
 	if known := b.gate.keys[address]; address == "" || known != nil {
 		return known, nil

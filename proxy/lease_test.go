@@ -63,8 +63,8 @@ func TestANewcomerWhoComesBackAfterAMinuteIsLastInLine(t *testing.T) {
 	assert.Equal(t, 1., a.Told("usersAhead"))
 }
 
-// TestSlotsThatWereGatheredWhileNobodyWaitedAreWorthNothingLater has one address take slot after slot while nobody waits, keep the
-// tickets, and bring them when people wait.
+// TestSlotsThatWereGatheredWhileNobodyWaitedAreWorthNothingLater has one address take slot after
+// slot while nobody waits, keep the tickets, and bring them when people wait.
 func TestSlotsThatWereGatheredWhileNobodyWaitedAreWorthNothingLater(t *testing.T) {
 	for name, limits := range map[string]func(*queue.Settings){
 		"in fifo":                func(*queue.Settings) {},

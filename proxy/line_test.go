@@ -107,7 +107,8 @@ func TestWithoutTheStoreNoPlaceIsTold(t *testing.T) {
 	assert.EqualValues(t, 1, a.Told("usersQueued"))
 }
 
-// A stream cannot change the cookie: so it ends once its visitor has a number that the cookie does not have.
+// A stream cannot change the cookie: so it ends once its visitor has a number that the cookie does
+// not have.
 func TestANumberThatAStreamTellsComesIntoTheCookie(t *testing.T) {
 	m := &mute{}
 	f := gatetest.Start(t, inLine, func(_ *proxy.Config, o *proxy.Options) { m.Store, o.Store = o.Store, m })

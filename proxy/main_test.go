@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// atATime is how many tests run at a time unless -parallel says so. Those that do mostly wait, and need few processors.
+// atATime is how many tests run at a time unless -parallel says so. Those that do mostly wait, and
+// need few processors.
 const atATime = "4"
 
 func TestMain(m *testing.M) {

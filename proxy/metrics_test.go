@@ -99,7 +99,8 @@ func TestWaitsOfNewcomersAreNotInTheHistogram(t *testing.T) {
 	assert.Zero(t, f.Families()["fairdoor_wait_seconds shop"].GetHistogram().GetSampleCount())
 }
 
-// One visitor waits, who is told nothing while it is not known how many come; and then another, who is told a wait.
+// One visitor waits, who is told nothing while it is not known how many come; and then another, who
+// is told a wait.
 func TestStatusAndMetricsSayWhoWasInByTheTimeThatTheyWereTold(t *testing.T) {
 	for name, c := range map[string]struct {
 		held   time.Duration // queue_all is on until then, after the start

@@ -12,8 +12,9 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
-// TestTheStartOfAnEventIsNoStorm has 2,000 pages without event streams wait in a prequeue for a start that lets in all of them. Each checks in
-// when it is told to, and is loaded again once it is let in.
+// TestTheStartOfAnEventIsNoStorm has 2,000 pages without event streams wait in a prequeue for a
+// start that lets in all of them. Each checks in when it is told to, and is loaded again once it is
+// let in.
 func TestTheStartOfAnEventIsNoStorm(t *testing.T) {
 	const people, step, before, after = 600, 100 * time.Millisecond, 60 * time.Second, 40 * time.Second
 	f := gatetest.Start(t, gatetest.Planned(gatetest.SaleAt(gatetest.Opening.Add(5*time.Minute), 5*time.Minute, false)), gatetest.Settings(func(s *queue.Settings) {

@@ -14,7 +14,8 @@ func (o RoomOptions) Options() (said config.Options) {
 	return said
 }
 
-// roomOptionsOf are what a room's configuration says of features, and the zero value of what it does not say.
+// roomOptionsOf are what a room's configuration says of features, and the zero value of what it
+// does not say.
 func roomOptionsOf(said config.Options) (o RoomOptions) {
 	for _, of := range reflect.ValueOf(&o).Elem().Fields() {
 		for _, s := range said {

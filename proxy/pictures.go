@@ -12,8 +12,8 @@ import (
 // logoPath begins the paths of the sites' logos.
 const logoPath = feature.Paths + "logo/"
 
-// serveLogo sends the picture of a site. Its name changes with it, so that browsers may keep it. A picture
-// that is a document, as SVG is, may do nothing.
+// serveLogo sends the picture of a site. Its name changes with it, so that browsers may keep it. A
+// picture that is a document, as SVG is, may do nothing.
 func (g *Gate) serveLogo(w http.ResponseWriter, r *http.Request) {
 	name := strings.TrimPrefix(r.URL.Path, logoPath)
 	setups := g.current.Load().setups

@@ -233,7 +233,8 @@ func TestAShuffledPrequeueIsAdmittedInTheOrderThatIsPublished(t *testing.T) {
 		require.GreaterOrEqual(t, who, 0, "everybody finds their own entry")
 		moved += math.Abs(float64(i - slices.Index(c.admitted, who)))
 	}
-	// Ten are admitted in ten seconds. In an order that is not the published one, each would be 40 places away from their own.
+	// Ten are admitted in ten seconds. In an order that is not the published one, each would be 40
+	// places away from their own.
 	assert.Less(t, moved/people, 10., "places that each is away from the published one, on the average")
 	for i, who := range c.admitted {
 		assert.Equal(t, who >= people, i >= people, "who came after the start is behind all others")

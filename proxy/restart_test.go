@@ -91,7 +91,8 @@ func TestHundredsOfValuesLeaveNothingBehind(t *testing.T) {
 	assert.Equal(t, http.StatusOK, f.Visitor().Get("/room/again").Status)
 }
 
-// Nobody can check in while the gate is away; and a page that has a stream brings the cookie from the stream's opening.
+// Nobody can check in while the gate is away; and a page that has a stream brings the cookie from
+// the stream's opening.
 func TestARestartThatTakesLongerThanTheDropoutKeepsTheLine(t *testing.T) {
 	t.Parallel()
 	dir, copied := t.TempDir(), t.TempDir()

@@ -48,8 +48,8 @@ func (b *builder) newRoomSetup(cfg RoomConfig) (*feature.Setup, error) {
 	return rs, nameAfter(rs, cfg.Name, b.gate.o.Log)
 }
 
-// nameAfter names the room of a setup, and makes what its name is in: the jar of its tickets, what binds them, the reader of the site's own
-// names for its visitors, and the log.
+// nameAfter names the room of a setup, and makes what its name is in: the jar of its tickets, what
+// binds them, the reader of the site's own names for its visitors, and the log.
 func nameAfter(s *feature.Setup, name string, log *zap.Logger) error {
 	s.Named(name)
 	s.Log = log.With(zap.String("room", name))
@@ -112,7 +112,8 @@ func (b *builder) addParts(ctx context.Context, s *feature.Setup) error {
 	return nil
 }
 
-// setupFor returns the setup of a family's room for a value. What it has of features it shares with the family.
+// setupFor returns the setup of a family's room for a value. What it has of features it shares with
+// the family.
 func setupFor(family *feature.Setup, value string, log *zap.Logger) (*feature.Setup, error) {
 	s := &feature.Setup{
 		Config: family.Config, Family: family.Config.Name, Trust: family.Trust, Keys: family.Keys, Signer: family.Signer,

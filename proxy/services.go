@@ -38,7 +38,8 @@ func (s services) Attempts() *networks.Bounds  { return s.gate.attempts }
 
 func (s services) Wait() func(<-chan struct{}, time.Duration) { return s.gate.o.Wait }
 
-// Survive implements feature.Gate: what broke off is lost this once, and the gate and its rooms go on.
+// Survive implements feature.Gate: what broke off is lost this once, and the gate and its rooms go
+// on.
 func (s services) Survive(doing string) {
 	if p := recover(); p != nil {
 		s.gate.o.Log.Error("panic", zap.String("doing", doing), zap.Any("panic", p), zap.Stack("stack"))

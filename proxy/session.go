@@ -63,8 +63,8 @@ func (g *Gate) session(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// passAll says whether somebody passes all the rooms that they asked about: they are in and not held, or the room is suspended and
-// lets everybody pass.
+// passAll says whether somebody passes all the rooms that they asked about: they are in and not
+// held, or the room is suspended and lets everybody pass.
 func passAll(visitors []*feature.Visit, list []sessionJSON) bool {
 	for i := range list {
 		if in := list[i].Status == "active" && !list[i].Held; !in && !visitors[i].Room.Queue.Suspended() {
@@ -74,8 +74,8 @@ func passAll(visitors []*feature.Visit, list []sessionJSON) bool {
 	return len(list) > 0
 }
 
-// present returns the visitor's ticket and place; none for those whom the door turns away. If renew is set, they check in first,
-// or their session is renewed.
+// present returns the visitor's ticket and place; none for those whom the door turns away. If renew
+// is set, they check in first, or their session is renewed.
 func present(w http.ResponseWriter, r *http.Request, v *feature.Visit, renew bool) (d queueroom.Decision) {
 	q := v.Request(feature.Hidden(r), v.TakesNoPlace(r))
 	switch {

@@ -13,7 +13,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
-// BenchmarkSessionOfManyRooms asks a gate of 900 rooms how one stands, with as many cookies as it reads.
+// BenchmarkSessionOfManyRooms asks a gate of 900 rooms how one stands, with as many cookies as it
+// reads.
 func BenchmarkSessionOfManyRooms(b *testing.B) {
 	const rooms, most = 900, 16 << 10
 	f := gatetest.Start(b, func(c *proxy.Config, _ *proxy.Options) {

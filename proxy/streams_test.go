@@ -13,8 +13,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/listen/listentest"
 )
 
-// serve has a server of the gate's own serve a handler, and returns its address. When the test ends, nothing is left that keeps the server
-// from shutting down.
+// serve has a server of the gate's own serve a handler, and returns its address. When the test
+// ends, nothing is left that keeps the server from shutting down.
 func serve(t *testing.T, h http.Handler) string {
 	address, s := listentest.Serve(t, listen.Config{Handler: h})
 	t.Cleanup(func() {

@@ -10,8 +10,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
 )
 
-// passesBy says whether a request passes the room by, and if so answers it: a rule
-// exempts it, or the room is suspended, or it is a preflight. Of a family's rooms there may be none for it.
+// passesBy says whether a request passes the room by, and if so answers it: a rule exempts it, or
+// the room is suspended, or it is a preflight. Of a family's rooms there may be none for it.
 func (g *Gate) passesBy(w http.ResponseWriter, r *http.Request, by guard, of *feature.Room, s *feature.Setup) bool {
 	switch {
 	case by.Suspended() || s.Action(r) == route.BypassWaitingRoom:
@@ -65,7 +65,8 @@ func (g *Gate) passUncounted(w http.ResponseWriter, r *http.Request, by feature.
 	g.pass(w, r.WithContext(context.WithValue(r.Context(), uncountedKey{}, true)), s.Origin, s.Assertions, false)
 }
 
-// withhold answers a request that takes neither a place nor a slot, and that the origin does not get now.
+// withhold answers a request that takes neither a place nor a slot, and that the origin does not
+// get now.
 func (a *answers) withhold(w http.ResponseWriter, r *http.Request, by feature.Counted, rs *feature.Setup) {
 	by.Count(metrics.Withheld)
 	rs.Answers(w.Header(), r)

@@ -1,8 +1,8 @@
-// Package queue is the vocabulary of who may enter a room, the one rule that decides
-// it, and the contract of the stores that keep it. Package room has the live room of
-// one node, package estimate what it tells of the future, packages memstore and redisstore
-// are the stores. Package setting describes single settings, pacing releases the allowance
-// of a minute, line keeps an exact line in memory, and waits counts waits.
+// Package queue is the vocabulary of who may enter a room, the one rule that decides it, and the
+// contract of the stores that keep it. Package room has the live room of one node, package estimate
+// what it tells of the future, packages memstore and redisstore are the stores. Package setting
+// describes single settings, pacing releases the allowance of a minute, line keeps an exact line in
+// memory, and waits counts waits.
 //
 // # Words
 //
@@ -51,15 +51,14 @@
 //
 // # The one rule
 //
-// A visitor may take a slot only if enough slots remain for everyone who is
-// ahead of them. The open slots of a room are
+// A visitor may take a slot only if enough slots remain for everyone who is ahead of them. The open
+// slots of a room are
 //
 //	open = min(total_active_users - active, released - admitted this minute)
 //
-// where a factor leaves only a part of what is released (pacing.Slow),
-// and a visitor is admitted iff open - ahead > 0, where ahead is the number of
-// people present in line before them. The methods differ only in how they
-// count ahead:
+// where a factor leaves only a part of what is released (pacing.Slow), and a visitor is admitted
+// iff open - ahead > 0, where ahead is the number of people present in line before them. The
+// methods differ only in how they count ahead:
 //
 //   - fifo: the people present in earlier buckets;
 //   - random: nobody, for a visitor who has come back; each check-in is a draw;
@@ -68,35 +67,34 @@
 //   - passthrough: nobody, for anyone, and the limits do not hold;
 //   - reject: nobody enters.
 //
-// A visitor who has no ticket yet has everyone present ahead, in every method but
-// passthrough: while people wait, a slot goes only to a ticket that has come back.
-// What the methods differ in has names: see [Method].
+// A visitor who has no ticket yet has everyone present ahead, in every method but passthrough:
+// while people wait, a slot goes only to a ticket that has come back. What the methods differ in
+// has names: see [Method].
 //
-// Three places have to agree on the rule: memstore (admit.go), the scripts of redisstore
-// (slots.lua and admit.lua), and, as a guess that spares calls to the store, package room
-// (conditions.go). A reason why no slot is open also belongs to the moment at which the next
-// one is: nextOpen in memstore, next_open in slots.lua. Package storetest and a differential
-// test hold the stores to each other.
+// Three places have to agree on the rule: memstore (admit.go), the scripts of redisstore (slots.lua
+// and admit.lua), and, as a guess that spares calls to the store, package room (conditions.go). A
+// reason why no slot is open also belongs to the moment at which the next one is: nextOpen in
+// memstore, next_open in slots.lua. Package storetest and a differential test hold the stores to
+// each other.
 //
 // # Fine buckets
 //
-// In a burst, a bucket of a minute would make the order within it a raffle, and a bucket
-// for each visitor would make the store's work grow with the crowd. So the store cuts
-// buckets: one holds at most a [CutShare]-th of the people ahead of it, or as many as are
-// admitted in [CutTime]. Near the head buckets are fine. Far behind they are coarse, and
-// are cut on their way forward. Their number grows with the logarithm of the crowd.
+// In a burst, a bucket of a minute would make the order within it a raffle, and a bucket for each
+// visitor would make the store's work grow with the crowd. So the store cuts buckets: one holds at
+// most a [CutShare]-th of the people ahead of it, or as many as are admitted in [CutTime]. Near the
+// head buckets are fine. Far behind they are coarse, and are cut on their way forward. Their number
+// grows with the logarithm of the crowd.
 //
-// The boundaries come to the nodes with each [View]. A check-in counts its visitor in the
-// bucket that their arrival falls into, which the ticket has to the millisecond. A visitor
-// who has not checked in since a bucket was cut counts at its beginning, and so as ahead
-// of all its parts: nobody overtakes by a cut. A visitor who comes back after their
-// boundaries were dropped counts from the multiple of [Settings.LongestBucket] before
-// their arrival.
+// The boundaries come to the nodes with each [View]. A check-in counts its visitor in the bucket
+// that their arrival falls into, which the ticket has to the millisecond. A visitor who has not
+// checked in since a bucket was cut counts at its beginning, and so as ahead of all its parts:
+// nobody overtakes by a cut. A visitor who comes back after their boundaries were dropped counts
+// from the multiple of [Settings.LongestBucket] before their arrival.
 //
-// Until their first check-in visitors are counted by [ArrivalTime], whatever boundaries
-// their node has heard of. So nodes see finely when people come to others, and know to the
-// millisecond when they come to themselves: by that they tell the places of those who share a
-// longer bucket (arrivals.go and crowd.go of package estimate).
+// Until their first check-in visitors are counted by [ArrivalTime], whatever boundaries their node
+// has heard of. So nodes see finely when people come to others, and know to the millisecond when
+// they come to themselves: by that they tell the places of those who share a longer bucket
+// (arrivals.go and crowd.go of package estimate).
 //
 // Slots would stay open if people came at any moment of an interval. So where order is kept, a node
 // forecasts when a slot opens for a visitor. If that is sooner than the interval that was drawn, it
@@ -129,16 +127,15 @@
 //
 // # Where things are kept
 //
-// The visitor's own place travels in their [Ticket]. A node remembers for one refresh
-// interval which visitors have checked in, so that a request that is early, or brings an
-// old ticket, gains nothing. The ticket says in which cell its visitor is counted, so that
-// another node can take them out of it. A node also remembers which sessions it has seen. A [Store]
-// counts the people present by [Cell] (their bucket, and the window in which their next
-// check-in is due), holds the active sessions by id, and grants slots in one atomic step.
-// A visitor who misses a check-in leaves the counts when the window passes, and keeps the
-// place in their ticket. An exact line is the exception: the store holds it visitor by
-// visitor, and each check-in is a call to the store.
+// The visitor's own place travels in their [Ticket]. A node remembers for one refresh interval
+// which visitors have checked in, so that a request that is early, or brings an old ticket, gains
+// nothing. The ticket says in which cell its visitor is counted, so that another node can take them
+// out of it. A node also remembers which sessions it has seen. A [Store] counts the people present
+// by [Cell] (their bucket, and the window in which their next check-in is due), holds the active
+// sessions by id, and grants slots in one atomic step. A visitor who misses a check-in leaves the
+// counts when the window passes, and keeps the place in their ticket. An exact line is the
+// exception: the store holds it visitor by visitor, and each check-in is a call to the store.
 //
-// The rule, the buckets and the wait times follow Cloudflare's article
-// "Waiting Room: Random Queueing and Custom Web/Mobile Apps" (2021).
+// The rule, the buckets and the wait times follow Cloudflare's article "Waiting Room: Random
+// Queueing and Custom Web/Mobile Apps" (2021).
 package queue

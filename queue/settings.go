@@ -83,8 +83,9 @@ var settings, byName = func() ([]setting.Field, map[string]*setting.Field) {
 // Setting returns the field of Settings that has the name; nil if there is none.
 func Setting(name string) *setting.Field { return byName[name] }
 
-// WithDefaults returns s with its zero durations set to their defaults, as far as they may not be 0. In other fields a zero means
-// something: their defaults are for files that leave the setting out.
+// WithDefaults returns s with its zero durations set to their defaults, as far as they may not be
+// 0. In other fields a zero means something: their defaults are for files that leave the setting
+// out.
 func (s Settings) WithDefaults() Settings {
 	v := reflect.ValueOf(&s).Elem()
 	for i := range settings {

@@ -28,7 +28,8 @@ func waiting() []templates.State {
 	return slices.DeleteFunc(templates.States(), func(s templates.State) bool { return s.Data.NotSent })
 }
 
-// everyPage hands over the page of every state in English and Arabic, and of one state in every language.
+// everyPage hands over the page of every state in English and Arabic, and of one state in every
+// language.
 func everyPage(t *testing.T, each func(code string, s templates.State, set *templates.Set, page string)) {
 	t.Helper()
 	for i, s := range waiting() {

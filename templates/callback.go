@@ -5,9 +5,11 @@ import (
 	"strings"
 )
 
-// Pages of rooms that call their visitors back have a longer script, and the browsers of those visitors a service worker.
+// Pages of rooms that call their visitors back have a longer script, and the browsers of those
+// visitors a service worker.
 
-// calling is what the clients of all languages are with the part of the script that asks to be called, and the public key for it.
+// calling is what the clients of all languages are with the part of the script that asks to be
+// called, and the public key for it.
 func (b *builtInPages) calling(key string) map[string]*client {
 	clients := make(map[string]*client, len(b.clients))
 	for code, c := range b.clients {

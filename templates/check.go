@@ -24,8 +24,8 @@ func check(source []byte) Faults {
 }
 
 // Doubts lists what the source of a page has that renders as nothing: variables of Cloudflare's
-// Waiting Room that have no value here. They do no harm, so that pages that were made for Cloudflare
-// can be used unchanged, and they are no faults of [Parse].
+// Waiting Room that have no value here. They do no harm, so that pages that were made for
+// Cloudflare can be used unchanged, and they are no faults of [Parse].
 func Doubts(source []byte) Faults {
 	c := pageChecker()
 	_ = c.faultsOf(source) // they are what Parse tells

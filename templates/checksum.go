@@ -5,8 +5,9 @@ import "hash/crc32"
 // checksum is what has to be known of a text to tell the CRC-32 of other text followed by it. So
 // nobody has to read the text again, which is the same for all visitors.
 //
-// A CRC-32 is the remainder of a polynomial over GF(2), which the bits of the text are the coefficients of. To have n bytes follow
-// multiplies by x^8n, and adds their own polynomial. crc32_combine of zlib does the same.
+// A CRC-32 is the remainder of a polynomial over GF(2), which the bits of the text are the
+// coefficients of. To have n bytes follow multiplies by x^8n, and adds their own polynomial.
+// crc32_combine of zlib does the same.
 type checksum struct {
 	sum   uint32 // of the text alone
 	shift uint32 // x^8n of its n bytes
@@ -30,7 +31,8 @@ func (c checksum) after(before uint32) uint32 { return multiply(c.shift, before)
 // one is the polynomial 1: the highest bit is the coefficient of x^0, and the lowest that of x^31.
 const one uint32 = 1 << 31
 
-// multiply multiplies polynomials modulo that of crc32.IEEE. It has no branches, since nobody can foresee them.
+// multiply multiplies polynomials modulo that of crc32.IEEE. It has no branches, since nobody can
+// foresee them.
 func multiply(a, b uint32) uint32 {
 	product := uint32(0)
 	for range 32 {

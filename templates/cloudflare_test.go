@@ -13,8 +13,9 @@ import (
 	"github.com/fairdoor-gate/fairdoor/templates"
 )
 
-// fromCloudflare is a page as they are made for Cloudflare. The words and styles are ours; variables, sections and how scripts use them are
-// those of the starter templates and examples in https://developers.cloudflare.com/waiting-room/how-to/customize-waiting-room/.
+// fromCloudflare is a page as they are made for Cloudflare. The words and styles are ours;
+// variables, sections and how scripts use them are those of the starter templates and examples in
+// https://developers.cloudflare.com/waiting-room/how-to/customize-waiting-room/.
 func fromCloudflare(t *testing.T, name string) []byte {
 	t.Helper()
 	source, err := os.ReadFile(filepath.Join("testdata", "cloudflare", name))
@@ -49,7 +50,8 @@ func TestPagesThatWereMadeForCloudflareRenderUnchangedInEveryState(t *testing.T)
 	}
 }
 
-// textsOf are the texts that a page of several languages is to show in a state, by the order of their ids.
+// textsOf are the texts that a page of several languages is to show in a state, by the order of
+// their ids.
 func textsOf(d templates.Data) []string {
 	last := map[bool]string{true: "reloads", false: "stays"}[d.Refreshes()]
 	switch {

@@ -22,7 +22,8 @@ type Data struct {
 	QueueAll bool
 	// Paused says that nobody new is let in until the site answers again.
 	Paused bool
-	// QueueIsFull says that the queue takes no new visitors, as it does where nobody waits: see [Data.Refreshes].
+	// QueueIsFull says that the queue takes no new visitors, as it does where nobody waits: see
+	// [Data.Refreshes].
 	QueueIsFull bool
 
 	// WaitTimeKnown says that the wait times below are estimates, and can be shown.
@@ -85,7 +86,8 @@ type Event struct {
 	Start, End string
 	// Prequeueing says that it has not started, and that everyone new is held until it does.
 	Prequeueing bool
-	// UntilStart and UntilEnd are the minutes that are left, rounded up; UntilStart while Prequeueing.
+	// UntilStart and UntilEnd are the minutes that are left, rounded up; UntilStart while
+	// Prequeueing.
 	UntilStart, UntilEnd int
 	// Shuffle says that those who come in the prequeue have places in a random order. The SHA-256
 	// of the seed that the order follows from is SeedHash; Seed is "" until the order is known.
@@ -102,7 +104,8 @@ func (d Data) Refreshes() bool {
 	return d.QueueAll || d.Event.Prequeueing || !d.nobodyEnters()
 }
 
-// counts reports whether visitors in this state are counted in a bucket: they are not once a slot is theirs.
+// counts reports whether visitors in this state are counted in a bucket: they are not once a slot
+// is theirs.
 func (d Data) counts() bool { return d.Refreshes() && !d.Held && !d.ClaimRequired }
 
 // resolved returns d with its contradictions resolved as Data describes.

@@ -46,9 +46,10 @@ type own struct {
 	waitTimeFormatted                                        string
 }
 
-// newFields returns the fields for d, which has to be resolved: under the names that clients of Cloudflare's Waiting Room know, and in their
-// order. Ours are isLineQueue and the last ones, from usersAheadKnown on. The challenge has a page of its own, so Cloudflare's fields for it
-// have the values that mean "off".
+// newFields returns the fields for d, which has to be resolved: under the names that clients of
+// Cloudflare's Waiting Room know, and in their order. Ours are isLineQueue and the last ones, from
+// usersAheadKnown on. The challenge has a page of its own, so Cloudflare's fields for it have the
+// values that mean "off".
 func newFields(d Data, o own) fields {
 	_, exact := d.position()
 	return fields{

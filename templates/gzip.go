@@ -25,8 +25,8 @@ var (
 const (
 	// shortest is how long a text is, in bytes, that is worth compressing.
 	shortest = 256
-	// rememberedTexts is how many texts are compressed only once. What comes before and after a room's numbers is the
-	// same for a long time: the style, the script, and most of the words.
+	// rememberedTexts is how many texts are compressed only once. What comes before and after a
+	// room's numbers is the same for a long time: the style, the script, and most of the words.
 	rememberedTexts = 256
 )
 

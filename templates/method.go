@@ -9,7 +9,8 @@ const (
 	methodReject      = "reject"
 )
 
-// What the methods differ in are facts with a name: all else in this package asks for the fact that it goes by, not for the method.
+// What the methods differ in are facts with a name: all else in this package asks for the fact that
+// it goes by, not for the method.
 
 // ordersBuckets reports whether visitors of an earlier bucket are ahead.
 func (d Data) ordersBuckets() bool { return d.QueueingMethod == methodFIFO }

@@ -55,8 +55,8 @@ func compile(source string) (*Page, error) {
 	return &Page{template: template}, nil
 }
 
-// ParseMustache checks and compiles a Mustache template that is no page: it has these variables and no others, none of them raw.
-// In HTML values are escaped. The error is of type [Faults].
+// ParseMustache checks and compiles a Mustache template that is no page: it has these variables and
+// no others, none of them raw. In HTML values are escaped. The error is of type [Faults].
 func ParseMustache(source []byte, variables []string, html bool) (*mustache.Template, error) {
 	if faults := (&checker{known: slices.Sorted(slices.Values(variables))}).faultsOf(source); len(faults) > 0 {
 		return nil, faults

@@ -21,8 +21,8 @@ type Sheet struct {
 var sheetHead string
 
 // NewSheet compiles a page, which has a style and a script of its own besides the style of the
-// built-in page. The source begins with what its head has besides that of all sheets. It is Mustache, with [[name]] where something of the language goes, or
-// of all pages:
+// built-in page. The source begins with what its head has besides that of all sheets. It is
+// Mustache, with [[name]] where something of the language goes, or of all pages:
 //
 //   - the strings of the sections page, guests and passes of the language files, by their keys;
 //   - later: when to try again;

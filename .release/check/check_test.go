@@ -1,6 +1,7 @@
-// Package check_test builds a release and walks each path of getting Fairdoor as the documents tell it: the package in a fresh Debian under
-// its own systemd, the image without anything beside it, the chart, and what Prometheus makes of the alerts. `make release-check` runs it; it
-// needs root on Debian.
+// Package check_test builds a release and walks each path of getting Fairdoor as the documents tell
+// it: the package in a fresh Debian under its own systemd, the image without anything beside it,
+// the chart, and what Prometheus makes of the alerts. `make release-check` runs it; it needs root
+// on Debian.
 package check_test
 
 import (
@@ -47,7 +48,8 @@ func try(dir string, env []string, program string, args ...string) (string, erro
 	return string(text), err
 }
 
-// release builds the release of the last commit in a clone of its own, and returns its directory of files.
+// release builds the release of the last commit in a clone of its own, and returns its directory of
+// files.
 func release(t *testing.T, env ...string) string {
 	t.Helper()
 	clone := filepath.Join(t.TempDir(), "fairdoor")
@@ -178,7 +180,8 @@ func testImage(t *testing.T, dist string) {
 	server := &http.Server{Addr: site, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "in") })}
 	go func() { _ = server.ListenAndServe() }() // it is closed
 	t.Cleanup(func() { server.Close() })
-	// What a container runtime does with it: another root, another user, no environment, and a root that cannot be written to.
+	// What a container runtime does with it: another root, another user, no environment, and a root
+	// that cannot be written to.
 	program := func(args ...string) *exec.Cmd {
 		cmd := exec.Command(image.Config.Entrypoint[0], args...)
 		cmd.Env, cmd.Dir = image.Config.Env, "/"

@@ -1,5 +1,5 @@
-// Command sbom prints the bill of materials of a program that Go has built, as CycloneDX 1.6: the modules that are in it, with the
-// checksums that go.sum has, as the program itself tells them.
+// Command sbom prints the bill of materials of a program that Go has built, as CycloneDX 1.6: the
+// modules that are in it, with the checksums that go.sum has, as the program itself tells them.
 //
 //	sbom v0.1.0 bin/fairdoor >fairdoor.cdx.json
 package main

@@ -51,7 +51,8 @@ func (a *adminFlags) bindToken(f *pflag.FlagSet) {
 	f.Lookup("admin-token-file").DefValue = ""
 }
 
-// api is the admin API that the flags name: at an address, in the form of the gate's configuration, or at a URL.
+// api is the admin API that the flags name: at an address, in the form of the gate's configuration,
+// or at a URL.
 func (a *adminFlags) api(cmd *cobra.Command) (api client.API, err error) {
 	scheme, rest, isURL := strings.Cut(a.address, "://")
 	switch {
@@ -107,7 +108,8 @@ type task struct {
 	warning io.Writer
 }
 
-// adminTask makes a subcommand. What it takes follows its name in use: words in capitals, the last in brackets if it can be left out.
+// adminTask makes a subcommand. What it takes follows its name in use: words in capitals, the last
+// in brackets if it can be left out.
 func adminTask(flags *adminFlags, use, short string, run func(task) error) *cobra.Command {
 	words := strings.Fields(use)[1:]
 	most, least := len(words), len(words)

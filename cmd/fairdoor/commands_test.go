@@ -32,7 +32,8 @@ func TestMain(m *testing.M) {
 	os.Exit(inScript(os.Args[1:]))
 }
 
-// inScript runs the program as a script asks for it. What would go on for ever ends as soon as it has begun.
+// inScript runs the program as a script asks for it. What would go on for ever ends as soon as it
+// has begun.
 func inScript(args []string) int {
 	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
 	defer stop()
@@ -71,8 +72,9 @@ func (w *watcher) Write(text []byte) (int, error) {
 	return w.to.Write(text)
 }
 
-// elsewhere stands in for programs that a test cannot run as they are: managers of packages, services and containers. It holds that the
-// files of the repository that they are given are there, and runs the program where they would run it.
+// elsewhere stands in for programs that a test cannot run as they are: managers of packages,
+// services and containers. It holds that the files of the repository that they are given are there,
+// and runs the program where they would run it.
 const elsewhere = `
 for a; do
 	case $a in examples/*) [ -e "$REPOSITORY/$a" ] || { echo "there is no $a" >&2; exit 1; };; esac

@@ -207,7 +207,8 @@ webhook_hosts: [hooks.example.com]
 webhooks: [{url: https://hooks.example.com/, secret: whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=}]
 `
 
-// serving runs a gate in this process until the test ends. It returns the URL of its admin listener, and what it tells a service manager.
+// serving runs a gate in this process until the test ends. It returns the URL of its admin
+// listener, and what it tells a service manager.
 func serving(t *testing.T, configuration string) (admin string, told <-chan string) {
 	t.Helper()
 	dir := t.TempDir()

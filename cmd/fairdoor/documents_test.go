@@ -95,7 +95,8 @@ const (
 	mostInTotal = 22_000 // of all documents but the changelog
 )
 
-// words is how many words a text has: what has a letter or a digit in it, and not the bars of tables.
+// words is how many words a text has: what has a letter or a digit in it, and not the bars of
+// tables.
 func words(text string) (n int) {
 	for _, field := range strings.Fields(text) {
 		if strings.ContainsFunc(field, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
@@ -145,7 +146,8 @@ func blocks(document, language string) (texts []string) {
 	return texts
 }
 
-// languages are those of blocks that some test reads, and of those that say what is printed or sent.
+// languages are those of blocks that some test reads, and of those that say what is printed or
+// sent.
 var languages = []string{"yaml", "sh", "nginx", "caddy", "haproxy", "js", "html", "go", "kotlin", "swift", "ini", "json", "text"}
 
 func TestBlocksHaveALanguageThatIsKnown(t *testing.T) {
@@ -158,7 +160,8 @@ func TestBlocksHaveALanguageThatIsKnown(t *testing.T) {
 	}
 }
 
-// configurations makes files of the configurations in a document, of which some are a part of a room: they get the rest.
+// configurations makes files of the configurations in a document, of which some are a part of a
+// room: they get the rest.
 func configurations(document string) (files []string) {
 	for _, text := range blocks(document, "yaml") {
 		const limits = "    total_active_users: 500\n    new_users_per_minute: 300\n"
@@ -274,7 +277,8 @@ func TestThePageOfMetricsHasThoseThatThereAre(t *testing.T) {
 	}
 }
 
-// counters are metrics that a gate tells once there is something to count, or a room of a kind that the gate of the test has not.
+// counters are metrics that a gate tells once there is something to count, or a room of a kind that
+// the gate of the test has not.
 var counters = []string{
 	"fairdoor_wait_seconds", "fairdoor_refused_tokens_total", "fairdoor_refused_tickets_total", "fairdoor_crowded_places_total", "fairdoor_tickets_elsewhere_total",
 	"fairdoor_challenges_total", "fairdoor_origin_latency_seconds", "fairdoor_origin_error_ratio", "fairdoor_family_rooms", "fairdoor_family_rooms_limit", "fairdoor_decisions_total",

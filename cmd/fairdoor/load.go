@@ -173,8 +173,9 @@ func (o *loadOptions) learnLimits(cmd *cobra.Command) error {
 	return nil
 }
 
-// checkOrigin refuses an origin in public: the crowd would come to the site of others by way of the gate. A name that is not known
-// here is one of the gate's own network, such as that of a container.
+// checkOrigin refuses an origin in public: the crowd would come to the site of others by way of the
+// gate. A name that is not known here is one of the gate's own network, such as that of a
+// container.
 func checkOrigin(ctx context.Context, origin string) error {
 	at, err := url.Parse(origin)
 	if err != nil {

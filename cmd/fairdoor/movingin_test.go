@@ -17,8 +17,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/templates"
 )
 
-// cloudflareFields are what Cloudflare's API has for rooms, events, rules, zones and the status, as of 2026. Those of events that have
-// the name of a room's are left out.
+// cloudflareFields are what Cloudflare's API has for rooms, events, rules, zones and the status, as
+// of 2026. Those of events that have the name of a room's are left out.
 var cloudflareFields = strings.Fields(`
 	name host path additional_routes cookie_suffix cookie_attributes.samesite cookie_attributes.secure total_active_users new_users_per_minute
 	session_duration disable_session_renewal queue_all suspended queueing_method queueing_status_code json_response_enabled custom_page_html
@@ -56,7 +56,8 @@ func quoted(text string) (words []string) {
 	return words
 }
 
-// settings are the settings of the file, each under its path and every end of it: rooms.rules.match.cidr is also match.cidr.
+// settings are the settings of the file, each under its path and every end of it:
+// rooms.rules.match.cidr is also match.cidr.
 func settings(t *testing.T) map[string]bool {
 	t.Helper()
 	source, err := config.Schema()
@@ -145,7 +146,8 @@ func TestTheTableOfMovingInHasEveryFieldOfCloudflares(t *testing.T) {
 	assert.ElementsMatch(t, templates.CloudflareVariables(), slices.Collect(maps.Keys(pages)))
 }
 
-// elsewhereNamed are words in the pages that are no options: of other programs, of a Redis' URL, and the columns of CSV.
+// elsewhereNamed are words in the pages that are no options: of other programs, of a Redis' URL,
+// and the columns of CSV.
 var elsewhereNamed = strings.Fields(`proxy_cache proxy_next_upstream proxy_ignore_headers ip_hash worker_connections worker_rlimit_nofile auth_request
 	forward_auth ext_authz hash_policy use_remote_address allowed_headers allowed_client_headers_on_success xff_num_trusted_hops upgrade_configs
 	lb_policy health_port jwt_verify default_transaction_isolation ignore_startup_parameters lb_cookie vcl_recv port_value

@@ -13,7 +13,8 @@ const (
 	notifyStopping = "STOPPING=1"
 )
 
-// notify tells the service manager how the gate stands, where there is one that listens, as systemd with Type=notify.
+// notify tells the service manager how the gate stands, where there is one that listens, as systemd
+// with Type=notify.
 func (s *server) notify(state string) {
 	socket := os.Getenv("NOTIFY_SOCKET")
 	if socket == "" {

@@ -29,7 +29,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue/memstore"
 )
 
-// startShop starts a gate with the room shop, at whose admin API commands look. What it is asked and answers is held to its document.
+// startShop starts a gate with the room shop, at whose admin API commands look. What it is asked
+// and answers is held to its document.
 func startShop(t *testing.T, changes ...func(*proxy.Config, *proxy.Options)) {
 	t.Helper()
 	key, err := cookie.ParseKey(cookie.NewKey())

@@ -192,8 +192,8 @@ func eventIn(phase string, now time.Time) templates.Event {
 	return e
 }
 
-// setWait has the page tell the wait of the flag. In random, a quarter of the people are in after half of it, and three quarters after
-// twice as long.
+// setWait has the page tell the wait of the flag. In random, a quarter of the people are in after
+// half of it, and three quarters after twice as long.
 func (p *preview) setWait(d *templates.Data) {
 	d.WaitTimeKnown, d.WaitTime = true, p.wait
 	d.WaitTime25Percentile, d.WaitTime50Percentile, d.WaitTime75Percentile = max(p.wait/2, 1), p.wait, 2*p.wait
@@ -229,8 +229,8 @@ func (p *preview) base() (templates.Data, error) {
 	return d, nil
 }
 
-// templates are those of the room, or the built-in ones, with the page of the flag. What the configuration has of the room goes into the
-// data.
+// templates are those of the room, or the built-in ones, with the page of the flag. What the
+// configuration has of the room goes into the data.
 func (p *preview) templates(warnings io.Writer, d *templates.Data) (*templates.Set, error) {
 	var o templates.Options
 	source, err := p.ofRoom(warnings, d, &o)
@@ -253,7 +253,8 @@ func (p *preview) templates(warnings io.Writer, d *templates.Data) (*templates.S
 	return templates.NewSet(o)
 }
 
-// ofRoom takes what the configuration has of the room, and returns the source of its page; nil for the built-in one.
+// ofRoom takes what the configuration has of the room, and returns the source of its page; nil for
+// the built-in one.
 func (p *preview) ofRoom(warnings io.Writer, d *templates.Data, o *templates.Options) ([]byte, error) {
 	if p.file == "" {
 		return nil, nil

@@ -62,7 +62,8 @@ func takes(what string, fit func(args []string) bool) cobra.PositionalArgs {
 	}
 }
 
-// explainFlag adds a hint to the error about a flag that does not exist: for a secret the variable that sets it, else the nearest flag.
+// explainFlag adds a hint to the error about a flag that does not exist: for a secret the variable
+// that sets it, else the nearest flag.
 func explainFlag(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) {

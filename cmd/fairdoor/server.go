@@ -37,8 +37,8 @@ type server struct {
 	tasks    sync.WaitGroup
 }
 
-// startServer makes a gate and serves it at the addresses of c. Without a record of the rooms' days, the gate keeps
-// one in memory.
+// startServer makes a gate and serves it at the addresses of c. Without a record of the rooms'
+// days, the gate keeps one in memory.
 func startServer(ctx context.Context, c *config.Config, gc proxy.Config, store queue.Store, days *record.Record, log *zap.Logger) (*server, error) {
 	gate, err := proxy.New(ctx, gc, pace(c.Store, proxy.Options{Store: store, Log: log, AdminToken: c.AdminToken, Record: waitlistRecord(c), History: days, StateDir: c.StateDir,
 		Docs: docs.Handler()}))
@@ -234,8 +234,8 @@ func (s *server) finish(ctx context.Context, l *listen.Server) error {
 	return err
 }
 
-// stop lets requests finish and ends the server. Some requests never finish, such as a site's event streams: that they were
-// broken off is logged, and is no error.
+// stop lets requests finish and ends the server. Some requests never finish, such as a site's event
+// streams: that they were broken off is logged, and is no error.
 func (s *server) stop() error {
 	s.gate.Drain()
 	ctx, cancel := context.WithTimeout(context.Background(), s.config.ShutdownGrace)

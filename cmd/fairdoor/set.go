@@ -54,7 +54,8 @@ func newQueueAllCommand() *cobra.Command {
 	})
 }
 
-// changeCommand completes a command that changes the room of its first argument; parse reads the change from the others.
+// changeCommand completes a command that changes the room of its first argument; parse reads the
+// change from the others.
 func changeCommand(cmd *cobra.Command, parse func(args []string) (map[string]json.RawMessage, error)) *cobra.Command {
 	var flags adminFlags
 	yes := false
@@ -70,7 +71,8 @@ func changeCommand(cmd *cobra.Command, parse func(args []string) (map[string]jso
 	return cmd
 }
 
-// parseChanges reads changes as they are written on the command line. What the values may be is for the gate to say.
+// parseChanges reads changes as they are written on the command line. What the values may be is for
+// the gate to say.
 func parseChanges(args []string) (map[string]json.RawMessage, error) {
 	patch := map[string]json.RawMessage{}
 	for _, arg := range args {
@@ -154,7 +156,8 @@ func changeRoom(cmd *cobra.Command, flags *adminFlags, room string, patch map[st
 	return err
 }
 
-// makeChange makes a change of a room. A queue_all that operators switch off is as in the file again, unless the file has it on.
+// makeChange makes a change of a room. A queue_all that operators switch off is as in the file
+// again, unless the file has it on.
 func makeChange(ctx context.Context, api client.API, room string, patch, before map[string]json.RawMessage) (after admin.RoomJSON, err error) {
 	var overrides map[string]json.RawMessage
 	if err := json.Unmarshal(before["overrides"], &overrides); err != nil {
@@ -173,7 +176,8 @@ func makeChange(ctx context.Context, api client.API, room string, patch, before 
 	return after, api.Order(ctx, http.MethodPatch, client.Path("rooms", room), patch, &after)
 }
 
-// notYet says which settings of a patch are not in force yet, because the event in force has them of its own.
+// notYet says which settings of a patch are not in force yet, because the event in force has them
+// of its own.
 func notYet(patch map[string]json.RawMessage, ofEvent []string) string {
 	var told string
 	for _, name := range ofEvent {

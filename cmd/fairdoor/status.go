@@ -118,7 +118,8 @@ func (s standing) cells() []any {
 		s.EstimatedQueuedUsers, fmt.Sprintf("%d/%d", s.AdmittedThisMinute, s.NewUsersPerMinute), wait, s.why()}
 }
 
-// jsonOf is how the rooms stand, for programs: a list of what the API tells, with the name of each room.
+// jsonOf is how the rooms stand, for programs: a list of what the API tells, with the name of each
+// room.
 func jsonOf(ctx context.Context, api client.API) ([]byte, error) {
 	rooms, err := client.Get[[]map[string]json.RawMessage](ctx, api, client.Path("rooms"))
 	if err != nil {
@@ -146,8 +147,8 @@ func jsonOf(ctx context.Context, api client.API) ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// readinessOf is what the gate says of itself: "ok", or "degraded" while the store does not answer. It is an error if the gate takes no
-// visitors.
+// readinessOf is what the gate says of itself: "ok", or "degraded" while the store does not answer.
+// It is an error if the gate takes no visitors.
 func readinessOf(ctx context.Context, api client.API) ([]byte, error) {
 	readiness, err := client.Get[struct{ Status string }](ctx, api, "/readyz")
 	return []byte(readiness.Status + "\n"), err
@@ -156,7 +157,8 @@ func readinessOf(ctx context.Context, api client.API) ([]byte, error) {
 // homeAndClear has a terminal show what comes next from its first line on, and nothing else.
 const homeAndClear = "\x1b[H\x1b[J"
 
-// watchStatus shows the rooms again and again until ctx ends. A gate that does not answer may do so later.
+// watchStatus shows the rooms again and again until ctx ends. A gate that does not answer may do so
+// later.
 func watchStatus(ctx context.Context, api client.API, every time.Duration, show func(context.Context, client.API) ([]byte, error), out io.Writer) error {
 	if every < 100*time.Millisecond {
 		return usageError{errors.New("--every: at least 100ms")}

@@ -21,7 +21,8 @@ func newVersionCommand() *cobra.Command {
 	}
 }
 
-// release is the version that the Makefile stamps into the program; "" in one that `go install` or `go run` has built.
+// release is the version that the Makefile stamps into the program; "" in one that `go install` or
+// `go run` has built.
 var release string
 
 // version is the version of the program, of Go and of the system.

@@ -1,4 +1,5 @@
-// Command beside runs a small shop behind a proxy that people may have already, and a gate beside that proxy:
+// Command beside runs a small shop behind a proxy that people may have already, and a gate beside
+// that proxy:
 //
 //	go run ./examples/beside nginx|caddy|caddy-short|traefik|envoy
 package main

@@ -36,7 +36,8 @@ func TestVisitorsWaitBesideEveryProxy(t *testing.T) {
 			walk(t, at, name, "http://"+at.visitors)
 		})
 	}
-	// These programs are not to be had here: servers that follow their rules stand for them, with their configuration.
+	// These programs are not to be had here: servers that follow their rules stand for them, with
+	// their configuration.
 	for name, like := range map[string]func(*testing.T, addresses) http.Handler{"traefik": likeTraefik, "envoy": likeEnvoy} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

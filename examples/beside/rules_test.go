@@ -54,7 +54,8 @@ func send(t *testing.T, check *http.Request) (*http.Response, string) {
 // hopByHop are the headers that Traefik takes out of checks and of what it makes of their answers.
 var hopByHop = []string{"Connection", "Keep-Alive", "Te", "Trailers", "Transfer-Encoding", "Upgrade"}
 
-// likeTraefik does what Traefik v3.7.13 does with the configuration: pkg/middlewares/auth/forward.go.
+// likeTraefik does what Traefik v3.7.13 does with the configuration:
+// pkg/middlewares/auth/forward.go.
 func likeTraefik(t *testing.T, at addresses) http.Handler {
 	var c struct {
 		HTTP struct {
@@ -124,7 +125,8 @@ func forTraefik(r *http.Request) http.Header {
 	return h
 }
 
-// likeEnvoy does what Envoy documents of ext_authz over HTTP (envoy.extensions.filters.http.ext_authz.v3) with the configuration.
+// likeEnvoy does what Envoy documents of ext_authz over HTTP
+// (envoy.extensions.filters.http.ext_authz.v3) with the configuration.
 func likeEnvoy(t *testing.T, at addresses) http.Handler {
 	type patterns struct {
 		Patterns []struct{ Exact, Prefix string }

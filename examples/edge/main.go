@@ -1,5 +1,5 @@
-// Command edge runs a small shop that refuses whatever has not come through its gate, the gate, and in front of both HAProxy or
-// nginx, which pass those who are in on to the shop by themselves.
+// Command edge runs a small shop that refuses whatever has not come through its gate, the gate, and
+// in front of both HAProxy or nginx, which pass those who are in on to the shop by themselves.
 package main
 
 import (
@@ -104,7 +104,8 @@ func gate(ctx context.Context, p *stage.Processes, at addresses) error {
 	return p.Await(ctx, "the gate", func() bool { return stage.Answers("http://" + at.admin + "/readyz") })
 }
 
-// inFront starts the edge. Its configuration is the file beside this one, but for what is different on this machine.
+// inFront starts the edge. Its configuration is the file beside this one, but for what is different
+// on this machine.
 func inFront(ctx context.Context, p *stage.Processes, edge string, at addresses) error {
 	dir := p.Dir
 	own := strings.NewReplacer(

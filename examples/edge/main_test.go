@@ -46,8 +46,8 @@ func (g guest) send(method, address string, headers ...string) (came, body strin
 	return answer.Header.Get("Came-By"), string(text)
 }
 
-// came is by what the guest's request got to the shop: "edge" if it brought a token, "origin" if the gate has signed it, and
-// "" if it did not get there.
+// came is by what the guest's request got to the shop: "edge" if it brought a token, "origin" if
+// the gate has signed it, and "" if it did not get there.
 func (g guest) came(headers ...string) string {
 	g.t.Helper()
 	came, _ := g.send(http.MethodGet, g.at.visitors+"/", headers...)
@@ -175,7 +175,8 @@ func (g guest) comes(by, why string) {
 	require.Eventually(g.t, func() bool { return g.came() == by }, time.Minute, 20*time.Millisecond, why)
 }
 
-// passesNoLonger measures for how long the edge lets a guest pass with the token of a session that has ended just now.
+// passesNoLonger measures for how long the edge lets a guest pass with the token of a session that
+// has ended just now.
 func (g guest) passesNoLonger(edge, token string) {
 	g.t.Helper()
 	ended, last := time.Now(), time.Duration(0)

@@ -7,8 +7,8 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// behindTheGate serves the site to requests that the gate has signed, or that bring an admission token of the gate, and refuses
-// all others: so nobody gets to the site around the gate.
+// behindTheGate serves the site to requests that the gate has signed, or that bring an admission
+// token of the gate, and refuses all others: so nobody gets to the site around the gate.
 func behindTheGate(keys jwt.Keyfunc, site http.Handler) http.Handler {
 	parser := jwt.NewParser(jwt.WithValidMethods([]string{"ES256"}), jwt.WithIssuer("fairdoor"),
 		jwt.WithAudience("origin", "edge"), jwt.WithExpirationRequired())

@@ -1,4 +1,5 @@
-// Command middleware is a small shop that has the gate within its own process, around its own handler.
+// Command middleware is a small shop that has the gate within its own process, around its own
+// handler.
 package main
 
 import (

@@ -18,8 +18,8 @@ button { padding: .5rem 1.25rem; font: inherit }
 </style>
 `
 
-// Shop is a site of one page, with an API for its app. Whoever leaves gives the place back at once, if the
-// room's enabled_origin_commands allow it.
+// Shop is a site of one page, with an API for its app. Whoever leaves gives the place back at once,
+// if the room's enabled_origin_commands allow it.
 func Shop() http.Handler {
 	shop := http.NewServeMux()
 	shop.HandleFunc("GET /", func(w http.ResponseWriter, _ *http.Request) {

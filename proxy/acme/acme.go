@@ -1,11 +1,13 @@
-// Package acme gets certificates from a certificate authority and renews them, by the protocol ACME (RFC 8555). The certmagic
-// library of Caddy does it.
+// Package acme gets certificates from a certificate authority and renews them, by the protocol ACME
+// (RFC 8555). The certmagic library of Caddy does it.
 //
-// The authority asks for proof that a name leads to this gate: by a question to the TLS listener (TLS-ALPN-01, RFC 8737), which
-// [Manager.Certificate] answers, or by plain HTTP on port 80 (HTTP-01), which [Manager.Challenges] answers. Either is enough.
+// The authority asks for proof that a name leads to this gate: by a question to the TLS listener
+// (TLS-ALPN-01, RFC 8737), which [Manager.Certificate] answers, or by plain HTTP on port 80
+// (HTTP-01), which [Manager.Challenges] answers. Either is enough.
 //
-// Certificates are kept in a directory. A start takes them from there, and asks the authority only for those that are missing or
-// due: so an authority that does not answer stops nothing that is served. It is asked again after pauses, for a month.
+// Certificates are kept in a directory. A start takes them from there, and asks the authority only
+// for those that are missing or due: so an authority that does not answer stops nothing that is
+// served. It is asked again after pauses, for a month.
 package acme
 
 import (
@@ -24,7 +26,8 @@ import (
 	"go.uber.org/zap"
 )
 
-// Config says for which names certificates are wanted, and from whom. Domains, Directory and Dir are required.
+// Config says for which names certificates are wanted, and from whom. Domains, Directory and Dir
+// are required.
 type Config struct {
 	// Domains get a certificate each. The first is for clients that name none.
 	Domains []string
@@ -36,9 +39,11 @@ type Config struct {
 	Roots []byte
 	// Dir is where keys and certificates are kept. Gates may share it.
 	Dir string
-	// HTTPS is the address that the gate listens on for TLS, and HTTP that for plain HTTP, "" for none. Their hosts are the same, or one is all.
+	// HTTPS is the address that the gate listens on for TLS, and HTTP that for plain HTTP, "" for
+	// none. Their hosts are the same, or one is all.
 	HTTPS, HTTP string
-	// Every is how often certificates are looked at: one is renewed when a third of its time is left. 10 minutes by default.
+	// Every is how often certificates are looked at: one is renewed when a third of its time is
+	// left. 10 minutes by default.
 	Every time.Duration
 	// Log gets what happens. Nothing by default.
 	Log *zap.Logger
@@ -106,8 +111,8 @@ func issuerOf(cfg Config, roots *x509.CertPool) (certmagic.ACMEIssuer, error) {
 	return i, nil
 }
 
-// withoutContact makes an account that has no address. Where several names need one at once, certmagic may take the name of its own
-// directory for accounts without an address for the address.
+// withoutContact makes an account that has no address. Where several names need one at once,
+// certmagic may take the name of its own directory for accounts without an address for the address.
 func withoutContact(_ context.Context, _ *certmagic.ACMEIssuer, a acme.Account) (acme.Account, error) {
 	a.Contact = nil
 	return a, nil
@@ -124,13 +129,15 @@ func hostPort(address string) (host string, port int, err error) {
 	return host, port, nil
 }
 
-// Start takes the certificates from their directory, and gets those that are missing, in the background. The gate listens by now.
+// Start takes the certificates from their directory, and gets those that are missing, in the
+// background. The gate listens by now.
 func (m *Manager) Start() {
 	_ = m.config.ManageAsync(m.ctx, m.domains) // which says all that it has to say in the log
 }
 
-// Certificate is a [tls.Config]'s GetCertificate. It answers an authority's questions, too. For other names than those of the
-// manager, and for those whose certificate is not there yet, it has an error.
+// Certificate is a [tls.Config]'s GetCertificate. It answers an authority's questions, too. For
+// other names than those of the manager, and for those whose certificate is not there yet, it has
+// an error.
 func (m *Manager) Certificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return m.config.GetCertificate(hello)
 }

@@ -60,7 +60,8 @@ type Gate interface {
 	Passes(room string) (p Passes, found bool)
 	// Webhooks says how the webhooks stand.
 	Webhooks() []webhooks.Status
-	// TryWebhooks sends a test to the webhook of a name, or to all if it is empty, and says to how many.
+	// TryWebhooks sends a test to the webhook of a name, or to all if it is empty, and says to how
+	// many.
 	TryWebhooks(name string) int
 	// RecordFailing reports whether the record of waitlists and passes does not answer.
 	RecordFailing() bool
@@ -132,7 +133,8 @@ func (a *api) openResources() []resource {
 	}
 }
 
-// resource is something that the API answers for: a method and a path, in the form of [http.ServeMux], and what answers.
+// resource is something that the API answers for: a method and a path, in the form of
+// [http.ServeMux], and what answers.
 type resource struct {
 	pattern string
 	answer  http.HandlerFunc

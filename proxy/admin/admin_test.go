@@ -31,7 +31,8 @@ import (
 
 var now = time.Date(2021, 5, 27, 15, 54, 10, 0, time.UTC)
 
-// gate is a gate of the room shop and the family chat, which has no rooms, and of the waitlist beta, if there is one.
+// gate is a gate of the room shop and the family chat, which has no rooms, and of the waitlist
+// beta, if there is one.
 type gate struct {
 	t        *testing.T
 	shop     *shop

@@ -66,7 +66,8 @@ type RoomJSON struct {
 	// Overrides are the changes made while the gate ran, which are in the settings.
 	Overrides    overrides.Changes           `json:"overrides"`
 	OverriddenBy map[string]overrides.Author `json:"overridden_by"`
-	// OverriddenByEvent are the settings that the event in force has of its own: what operators change of them is in force afterwards.
+	// OverriddenByEvent are the settings that the event in force has of its own: what operators
+	// change of them is in force afterwards.
 	OverriddenByEvent []string `json:"overridden_by_event"`
 	// NextPrequeue and NextStart are those of the event that begins next; null for none.
 	NextPrequeue *time.Time `json:"next_event_prequeue_start_time"`
@@ -195,7 +196,8 @@ func (d Description) json() RoomJSON {
 	return j
 }
 
-// describeOptions is what the file has, or would have, for the options of a struct, by its keys and without secrets.
+// describeOptions is what the file has, or would have, for the options of a struct, by its keys and
+// without secrets.
 func describeOptions(s reflect.Value) map[string]any {
 	keys := map[string]any{}
 	for _, f := range setting.Fields(s.Type()) {
@@ -235,7 +237,8 @@ func describeRoutes(routes []route.Route) (host, path string, additional []route
 	return host, path, additional
 }
 
-// describeOrigins tells the first of the origins, and all of them. A gate around a handler has none.
+// describeOrigins tells the first of the origins, and all of them. A gate around a handler has
+// none.
 func describeOrigins(addresses []*url.URL) (first string, all []string) {
 	all = []string{}
 	for _, u := range addresses {
@@ -268,8 +271,8 @@ func describeRules(rules []route.Rule) []ruleJSON {
 	return described
 }
 
-// describeConditions tells what a rule asks without the values of headers, cookies and parameters, which
-// are as good as passwords.
+// describeConditions tells what a rule asks without the values of headers, cookies and parameters,
+// which are as good as passwords.
 func describeConditions(c route.Conditions) conditionsJSON {
 	return conditionsJSON{
 		Path: c.Path, PathPrefix: c.PathPrefix, PathSuffix: c.PathSuffix, Method: c.Method, CIDR: c.CIDR, VerifiedBot: c.VerifiedBot,

@@ -74,7 +74,8 @@ func TestTheDocumentHasTheSettingsAsTheirTagsDescribeThem(t *testing.T) {
 	assert.Equal(t, text, string(admin.Document()), "go test ./proxy/admin -update writes it anew")
 }
 
-// withBlock puts lines between each comment that begins with the block's name and the end of the block.
+// withBlock puts lines between each comment that begins with the block's name and the end of the
+// block.
 func withBlock(t *testing.T, document, name string, lines []string) string {
 	t.Helper()
 	block := regexp.MustCompile(`(?s)( +# ` + name + `: [^\n]*\n).*?( +# end\n)`)
@@ -82,7 +83,8 @@ func withBlock(t *testing.T, document, name string, lines []string) string {
 	return block.ReplaceAllString(document, "${1}"+strings.ReplaceAll(strings.Join(lines, ""), "$", "$$")+"${2}")
 }
 
-// propertiesOf are the lines that describe the options of a struct, but for secrets and the files that they are in.
+// propertiesOf are the lines that describe the options of a struct, but for secrets and the files
+// that they are in.
 func propertiesOf(t reflect.Type) (lines []string) {
 	for _, f := range setting.Fields(t) {
 		if f.Tag.Get("outside") != "env" && f.Tag.Get("into") == "" {
@@ -92,7 +94,8 @@ func propertiesOf(t reflect.Type) (lines []string) {
 	return lines
 }
 
-// property is a line that describes a setting or an option; of a change, null is one that goes back to what it was.
+// property is a line that describes a setting or an option; of a change, null is one that goes back
+// to what it was.
 func property(f *setting.Field, change bool) string {
 	if f.Type.Kind() == reflect.Struct {
 		inner := strings.ReplaceAll("\n"+strings.Join(propertiesOf(f.Type), ""), "\n        ", "\n            ")

@@ -126,7 +126,8 @@ func (c entryChange) fault() string {
 	}
 }
 
-// patchEntry changes the status and the priority of an entry. A status that is refused leaves both as they are.
+// patchEntry changes the status and the priority of an entry. A status that is refused leaves both
+// as they are.
 func (a *api) patchEntry(w http.ResponseWriter, q *http.Request, l Waitlist, id int64) {
 	body, ok := readPatch(w, q)
 	if !ok {

@@ -65,7 +65,8 @@ type EventState struct {
 	Draw  *drawJSON `json:"draw,omitempty"` // of a shuffled event
 }
 
-// drawJSON is what is public of a draw. The seed and the rest are public once the event has started.
+// drawJSON is what is public of a draw. The seed and the rest are public once the event has
+// started.
 type drawJSON struct {
 	SeedHash string `json:"seed_hash"`
 	Seed     string `json:"seed,omitempty"`
@@ -139,7 +140,8 @@ func (a *api) putEvent(w http.ResponseWriter, q *http.Request, r Room, e event.E
 	a.changeEvent(w, q, r, e.Name, func(event.Event) event.Event { return event.Event{Name: e.Name} })
 }
 
-// patchEvent changes some fields of an event, as it is at that moment: others may be changing it, too.
+// patchEvent changes some fields of an event, as it is at that moment: others may be changing it,
+// too.
 func (a *api) patchEvent(w http.ResponseWriter, q *http.Request, r Room, e event.Event) {
 	a.changeEvent(w, q, r, e.Name, func(now event.Event) event.Event { return now })
 }
@@ -238,7 +240,8 @@ func (a *api) editFrom(w http.ResponseWriter, q *http.Request, r Room, change fu
 	return ok && a.edit(w, q, r, func(events event.List) (event.List, error) { return change(events, body) })
 }
 
-// edit changes the events of a room, and says whether it has; if it has not, it has answered instead.
+// edit changes the events of a room, and says whether it has; if it has not, it has answered
+// instead.
 func (a *api) edit(w http.ResponseWriter, q *http.Request, r Room, change func(event.List) (event.List, error)) bool {
 	err := r.EditEvents(q.Context(), a.Clock(), string(a.by(q)), change)
 	faults := new(overrides.FaultsError)
@@ -286,12 +289,14 @@ func (j detailsJSON) MarshalJSON() ([]byte, error) {
 	}{j.event.Name, j.event.Start, j.event.End, prequeue, j.event.Shuffle, j.event.Page}, j.settings)
 }
 
-// getEventDetails answers with what the room goes by once the event has started, as the room is now.
+// getEventDetails answers with what the room goes by once the event has started, as the room is
+// now.
 func (a *api) getEventDetails(w http.ResponseWriter, _ *http.Request, r Room, e event.Event) {
 	reply.JSON(w, detailsJSON{e, r.Merged(e)})
 }
 
-// getOrder answers with the order of a shuffled prequeue that is over, among those who have come to this gate. It outlasts the event.
+// getOrder answers with the order of a shuffled prequeue that is over, among those who have come to
+// this gate. It outlasts the event.
 func (a *api) getOrder(w http.ResponseWriter, q *http.Request, r Room) {
 	d := r.Draw(q.PathValue("event"))
 	if d == nil {

@@ -17,7 +17,8 @@ const (
 	maxEvents = 20
 )
 
-// addHappening adds to a room what happens to it beside its line: events, the pace of the origin, and what is left.
+// addHappening adds to a room what happens to it beside its line: events, the pace of the origin,
+// and what is left.
 func addHappening(v *dashboard.Room, r Room, n *estimate.Numbers, s StatusJSON) {
 	v.Events = eventsOf(r, n.At.Time())
 	switch {

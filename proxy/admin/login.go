@@ -12,7 +12,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/reply"
 )
 
-// authorised asks for the token, if there is one: of programs as a bearer token, of browsers by the cookie of who has logged in.
+// authorised asks for the token, if there is one: of programs as a bearer token, of browsers by the
+// cookie of who has logged in.
 func (a *api) authorised(next http.Handler) http.Handler {
 	if a.Token == "" {
 		return next
@@ -33,8 +34,8 @@ func (a *api) authorised(next http.Handler) http.Handler {
 	})
 }
 
-// isOperator reports whether the sender of a request has shown to be an operator. Where there is no token, everybody is who says to be nobody
-// else.
+// isOperator reports whether the sender of a request has shown to be an operator. Where there is no
+// token, everybody is who says to be nobody else.
 func (a *api) isOperator(r *http.Request) bool {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if a.Token == "" {

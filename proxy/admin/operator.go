@@ -15,9 +15,9 @@ const asHeader = "Fairdoor-As"
 // maxName is how many characters the name of an operator has at most.
 const maxName = 60
 
-// by says who asks, for what is kept and logged of operators: the address that the request came from, behind the name that they give
-// themselves, if they do. The name is a claim: everybody who may use the API can give any. It has no brackets, so that nothing in it
-// looks like an address.
+// by says who asks, for what is kept and logged of operators: the address that the request came
+// from, behind the name that they give themselves, if they do. The name is a claim: everybody who
+// may use the API can give any. It has no brackets, so that nothing in it looks like an address.
 func (a *api) by(q *http.Request) waitlist.Operator {
 	address, _, err := net.SplitHostPort(q.RemoteAddr)
 	if err != nil {

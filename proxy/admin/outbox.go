@@ -40,8 +40,8 @@ func compose(with composer, m waitlist.Mail) (messageJSON, error) {
 	return messageJSON{m.ID, as.To, as.Subject, as.Text, as.HTML, as.At}, err
 }
 
-// getOutbox answers with the mails that are kept, the first first: all of them, unless a limit is given. In a browser it shows the
-// latest ones as their readers would see them.
+// getOutbox answers with the mails that are kept, the first first: all of them, unless a limit is
+// given. In a browser it shows the latest ones as their readers would see them.
 func (a *api) getOutbox(w http.ResponseWriter, q *http.Request, l Waitlist) {
 	with, kept := l.Mails()
 	if !kept {
@@ -101,7 +101,8 @@ var outboxSource string
 
 var outboxPage = template.Must(template.New("outbox").Parse(outboxSource))
 
-// showMails writes a page with the latest mails, the last first. A mail is a document of its own, which may do nothing but open links.
+// showMails writes a page with the latest mails, the last first. A mail is a document of its own,
+// which may do nothing but open links.
 func showMails(out io.Writer, q *http.Request, l Waitlist, with composer, p page) error {
 	latest, err := latestMails(q, l, p)
 	if err != nil {

@@ -36,8 +36,9 @@ func (a *api) pages() []resource {
 	}
 }
 
-// getOverview answers with the dashboard. It asks no store how the rooms stand: it shows what the gate knows, and how old that is.
-// Only for the names of those who are in, and for waitlists, it asks, and waits for all of them no longer than patience.
+// getOverview answers with the dashboard. It asks no store how the rooms stand: it shows what the
+// gate knows, and how old that is. Only for the names of those who are in, and for waitlists, it
+// asks, and waits for all of them no longer than patience.
 func (a *api) getOverview(w http.ResponseWriter, q *http.Request) {
 	ctx, cancel := context.WithTimeout(q.Context(), patience)
 	defer cancel()
@@ -142,7 +143,8 @@ func overridesOf(d overrides.Document) []dashboard.Override {
 	return list
 }
 
-// patience is how long the dashboard waits for the stores and the records of waitlists, for all of them together.
+// patience is how long the dashboard waits for the stores and the records of waitlists, for all of
+// them together.
 const patience = 2 * time.Second
 
 // occupantsOf are the first of those who are in, with the names that the site gives them.

@@ -43,7 +43,8 @@ type PassesJSON struct {
 	Passes []PassJSON `json:"passes"`
 }
 
-// PassJSON is a pass. The code and the link are told only when the pass is made: who has one of them can use the pass.
+// PassJSON is a pass. The code and the link are told only when the pass is made: who has one of
+// them can use the pass.
 type PassJSON struct {
 	ID        string            `json:"id"`
 	Name      string            `json:"name"`
@@ -124,7 +125,8 @@ func (a *api) postPasses(w http.ResponseWriter, q *http.Request, r Room, of Pass
 	a.tellPasses(w, r, of, made, err)
 }
 
-// PassOrder asks for passes that are good For a duration, or until they expire. Uses and Count are 1 where they are missing.
+// PassOrder asks for passes that are good For a duration, or until they expire. Uses and Count are
+// 1 where they are missing.
 type PassOrder struct {
 	Name      string            `json:"name"`
 	Kind      waitlist.PassKind `json:"kind"`
@@ -184,8 +186,9 @@ func isPassName(text string) bool {
 	return len(text) >= 1 && len(text) <= 64
 }
 
-// deletePasses revokes the passes of an id or a name. With end_sessions it ends what their holders have: sessions, and places in an exact
-// line. That can be asked of passes that are revoked already.
+// deletePasses revokes the passes of an id or a name. With end_sessions it ends what their holders
+// have: sessions, and places in an exact line. That can be asked of passes that are revoked
+// already.
 func (a *api) deletePasses(w http.ResponseWriter, q *http.Request, r Room, of Passes) {
 	which := q.PathValue("pass")
 	endSessions := q.URL.Query().Get("end_sessions") == "true"
@@ -215,7 +218,8 @@ func (a *api) deletePasses(w http.ResponseWriter, q *http.Request, r Room, of Pa
 	reply.JSON(w, RevokedJSON{ended, sessions})
 }
 
-// RevokedJSON says how many passes were revoked, and how many sessions and places of their holders have ended.
+// RevokedJSON says how many passes were revoked, and how many sessions and places of their holders
+// have ended.
 type RevokedJSON struct {
 	Revoked  int `json:"revoked"`
 	Sessions int `json:"sessions"`

@@ -19,8 +19,9 @@ const (
 	maxChanges = 50
 )
 
-// addHistory adds to a room what the record has of it: the largest numbers, waits, changes, and charts where they are wanted.
-// The record has all rooms of a family together, and so of each of them only the changes.
+// addHistory adds to a room what the record has of it: the largest numbers, waits, changes, and
+// charts where they are wanted. The record has all rooms of a family together, and so of each of
+// them only the changes.
 func (a *api) addHistory(v *dashboard.Room, own, charts bool) {
 	now := a.Clock()
 	end := now.Add(time.Second) // so that the running minute is in it

@@ -12,8 +12,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
 
-// reportResources are those by which programs of the site report what people have done to move up. Such a program needs no more than a key
-// of the action.
+// reportResources are those by which programs of the site report what people have done to move up.
+// Such a program needs no more than a key of the action.
 func (a *api) reportResources() []resource {
 	const points = "/api/v1/waitlists/{waitlist}/entries/{id}/points"
 	return []resource{
@@ -28,7 +28,8 @@ type reporter struct {
 	key      string
 }
 
-// may reports whether the reporter may report an action. How long that takes says nothing about the keys.
+// may reports whether the reporter may report an action. How long that takes says nothing about the
+// keys.
 func (r reporter) may(action waitlist.Action) bool {
 	given, found := sha256.Sum256([]byte(r.key)), 0
 	for _, key := range action.Keys {
@@ -116,7 +117,8 @@ func (a *api) deletePoints(w http.ResponseWriter, q *http.Request, l Waitlist, i
 	a.points(w, q, l, id, err)
 }
 
-// points answers with the entry as a change of its points has left it, as far as a reporter is told of it.
+// points answers with the entry as a change of its points has left it, as far as a reporter is told
+// of it.
 func (a *api) points(w http.ResponseWriter, q *http.Request, l Waitlist, id int64, err error) {
 	switch {
 	case errors.Is(err, waitlist.ErrUsed):

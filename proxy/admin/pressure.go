@@ -12,7 +12,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
-// originJSON is how an origin has done lately with the requests of visitors who are in, as this gate has measured it.
+// originJSON is how an origin has done lately with the requests of visitors who are in, as this
+// gate has measured it.
 type originJSON struct {
 	Requests      int     `json:"requests"`
 	LatencyP50    float64 `json:"latencyP50Seconds"`

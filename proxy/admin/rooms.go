@@ -119,7 +119,8 @@ func (a *api) patchRoom(w http.ResponseWriter, q *http.Request, r Room) {
 	reply.JSON(w, r.Describe().json())
 }
 
-// change puts a patch over the settings of a room, by the operator who asks, and logs what became of it.
+// change puts a patch over the settings of a room, by the operator who asks, and logs what became
+// of it.
 func (a *api) change(q *http.Request, r Room, patch []byte) error {
 	err := r.Patch(q.Context(), a.Clock(), patch, string(a.by(q)))
 	faults := new(overrides.FaultsError)

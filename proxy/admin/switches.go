@@ -87,7 +87,8 @@ func (a *api) askForChange(w http.ResponseWriter, q *http.Request, r Room) {
 	}
 }
 
-// makeChange makes a change that its operator has been asked about. If the room was changed meanwhile, they are asked again.
+// makeChange makes a change that its operator has been asked about. If the room was changed
+// meanwhile, they are asked again.
 func (a *api) makeChange(w http.ResponseWriter, q *http.Request, r Room) {
 	if !a.readForm(w, q, r) {
 		return
@@ -123,8 +124,8 @@ func (a *api) refuse(w http.ResponseWriter, r Room, status int, detail string, f
 	a.show(dashboard.Refusal{Room: r.Queue().Name(), Status: status, Detail: detail, Faults: faults, LoggedIn: a.Token != ""}.Write(w))
 }
 
-// patchOf is the change that a form asks for: the settings whose values are not those that the form came with. The faults are
-// all values that do not fit.
+// patchOf is the change that a form asks for: the settings whose values are not those that the form
+// came with. The faults are all values that do not fit.
 func patchOf(q *http.Request) (patch map[string]json.RawMessage, faults []string) {
 	patch = map[string]json.RawMessage{}
 	for _, name := range switches {

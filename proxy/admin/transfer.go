@@ -71,7 +71,8 @@ func noColumns(w http.ResponseWriter, err error) {
 	reply.Problem(w, http.StatusUnprocessableEntity, "Nothing was imported: the first line has to name the columns, email or user_id among them, with commas between them.")
 }
 
-// mayBeCSV says whether a Content-Type leaves it open that a body is CSV. That of a form is what curl says of any text.
+// mayBeCSV says whether a Content-Type leaves it open that a body is CSV. That of a form is what
+// curl says of any text.
 func mayBeCSV(contentType string) bool {
 	kind, _, err := mime.ParseMediaType(contentType)
 	return contentType == "" || err == nil && !strings.HasPrefix(kind, "multipart/") && kind != "application/json"
@@ -92,7 +93,8 @@ func (s *source) Read(into []byte) (int, error) {
 	return n, err
 }
 
-// stream is an answer that has begun as soon as something of it is written, so that it can be a problem before.
+// stream is an answer that has begun as soon as something of it is written, so that it can be a
+// problem before.
 type stream struct {
 	w           http.ResponseWriter
 	contentType string
@@ -113,7 +115,8 @@ func (s *stream) Write(text []byte) (int, error) {
 	return s.w.Write(text)
 }
 
-// broken ends a stream that has failed. One that has begun is broken off, so that nobody takes it for a whole one.
+// broken ends a stream that has failed. One that has begun is broken off, so that nobody takes it
+// for a whole one.
 func (a *api) broken(s *stream, q *http.Request, l Waitlist, err error) {
 	if s.begun {
 		a.recordFailed(q, l, err)

@@ -20,7 +20,8 @@ type Waitlist interface {
 	// Room returns the name of the room whose guest list it is.
 	Room() string
 	Record() *waitlist.List
-	// Mails returns what composes the mails that are kept for operators; kept is false while mails are sent.
+	// Mails returns what composes the mails that are kept for operators; kept is false while mails
+	// are sent.
 	Mails() (compose func(waitlist.Mail) (mail.Message, error), kept bool)
 }
 
@@ -172,7 +173,8 @@ func (a *api) refused(w http.ResponseWriter, q *http.Request, l Waitlist, err er
 	}
 }
 
-// recordFailed logs why the record has failed, unless it is that nobody waits for the answer any more.
+// recordFailed logs why the record has failed, unless it is that nobody waits for the answer any
+// more.
 func (a *api) recordFailed(q *http.Request, l Waitlist, err error) {
 	if q.Context().Err() == nil {
 		a.Log.Error("the record of a waitlist has failed", zap.String("waitlist", l.Name()), zap.Error(err))

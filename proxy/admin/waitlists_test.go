@@ -76,7 +76,8 @@ func (g guests) join(who waitlist.SignUp) waitlist.Place {
 	return p
 }
 
-// ask asks for a resource of the waitlist, which has to answer with a status, and returns the answer.
+// ask asks for a resource of the waitlist, which has to answer with a status, and returns the
+// answer.
 func (g guests) ask(status int, method, resource, body string) string {
 	g.t.Helper()
 	w := ask(g.gate, method, "/api/v1/waitlists/beta"+resource, body)

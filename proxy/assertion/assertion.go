@@ -1,6 +1,6 @@
-// Package assertion signs what a gate has decided, as JSON Web Tokens (RFC 7519) that others verify without asking the gate:
-// an assertion goes with a request to an origin, and an admission token lets an edge, a proxy in front of the gate, pass a
-// visitor on by itself.
+// Package assertion signs what a gate has decided, as JSON Web Tokens (RFC 7519) that others verify
+// without asking the gate: an assertion goes with a request to an origin, and an admission token
+// lets an edge, a proxy in front of the gate, pass a visitor on by itself.
 package assertion
 
 import (
@@ -24,7 +24,8 @@ import (
 // Header is the request field with an assertion.
 const Header = "Fairdoor-Assertion"
 
-// The audiences of tokens. Each verifier accepts its own only: visitors get to see admission tokens, and no assertions.
+// The audiences of tokens. Each verifier accepts its own only: visitors get to see admission
+// tokens, and no assertions.
 const (
 	forOrigin = "origin"
 	forEdge   = "edge"
@@ -34,8 +35,8 @@ const (
 	issuer = "fairdoor"
 	// Lasts is how long an assertion is valid from when it was signed.
 	Lasts = time.Minute
-	// reused is how long an assertion is used for further requests. What is left of its life is for the way to the origin, and for
-	// an origin whose clock is ahead.
+	// reused is how long an assertion is used for further requests. What is left of its life is for
+	// the way to the origin, and for an origin whose clock is ahead.
 	reused = 20 * time.Second
 )
 
@@ -48,8 +49,8 @@ type Signer struct {
 	jwks, pem []byte
 }
 
-// New returns a Signer whose keys are derived from the cookie keys, of which at least one is required. The clock is one that
-// those go by who verify what it signs.
+// New returns a Signer whose keys are derived from the cookie keys, of which at least one is
+// required. The clock is one that those go by who verify what it signs.
 func New(keys cookie.Keys, clock func() time.Time) (*Signer, error) {
 	pairs, err := keys.DeriveP256("assertions")
 	if err != nil {
@@ -82,19 +83,21 @@ func New(keys cookie.Keys, clock func() time.Time) (*Signer, error) {
 	return &s, err
 }
 
-// JWKS are the public keys of all tokens that are valid, as a JSON Web Key Set (RFC 7517). The first is the one that signs.
+// JWKS are the public keys of all tokens that are valid, as a JSON Web Key Set (RFC 7517). The
+// first is the one that signs.
 func (s *Signer) JWKS() []byte { return s.jwks }
 
 // PEM is what JWKS is, as a PEM file.
 func (s *Signer) PEM() []byte { return s.pem }
 
-// Admission returns an admission token: for so long, cut to the second, an edge may let the visitor into the room.
+// Admission returns an admission token: for so long, cut to the second, an edge may let the visitor
+// into the room.
 func (s *Signer) Admission(room string, visitor [16]byte, lasts time.Duration) (string, error) {
 	return s.sign(jwt.MapClaims{"aud": forEdge, "room": room, "sub": s.pseudonym(room, visitor)}, s.clock(), lasts)
 }
 
-// pseudonym stands for a visitor, whose id is shown to nobody. Without the key nobody finds out by guesses who it is: the id of a
-// user of the site is a hash of the name that the site has for them.
+// pseudonym stands for a visitor, whose id is shown to nobody. Without the key nobody finds out by
+// guesses who it is: the id of a user of the site is a hash of the name that the site has for them.
 func (s *Signer) pseudonym(room string, visitor [16]byte) string {
 	mac := hmac.New(sha256.New, s.names)
 	_, _ = fmt.Fprintf(mac, "%s\x00%s", room, visitor[:])
@@ -112,8 +115,8 @@ func (s *Signer) sign(claims jwt.MapClaims, now time.Time, lasts time.Duration) 
 	return text, nil
 }
 
-// Room has the assertions that go with the requests of a room. They do not name the visitor, so that one signature serves the
-// requests of many seconds. It is safe for concurrent use.
+// Room has the assertions that go with the requests of a room. They do not name the visitor, so
+// that one signature serves the requests of many seconds. It is safe for concurrent use.
 type Room struct {
 	signer  *Signer
 	name    string
@@ -126,11 +129,12 @@ type signed struct {
 	at    time.Time
 }
 
-// Room returns the assertions of the room with the name. The empty name stands for requests that no room guards.
+// Room returns the assertions of the room with the name. The empty name stands for requests that no
+// room guards.
 func (s *Signer) Room(name string) *Room { return &Room{signer: s, name: name} }
 
-// Lines returns an assertion for a request, as the lines of Header, which must not be changed. It says whether the sender is
-// in, or that the request passes without being counted.
+// Lines returns an assertion for a request, as the lines of Header, which must not be changed. It
+// says whether the sender is in, or that the request passes without being counted.
 func (r *Room) Lines(in bool) ([]string, error) {
 	now := r.signer.clock()
 	of, status := &r.out, "none"

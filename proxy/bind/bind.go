@@ -1,4 +1,5 @@
-// Package bind binds tickets to the network or the browser of the visitor who got them: somebody else who brings one is a newcomer.
+// Package bind binds tickets to the network or the browser of the visitor who got them: somebody
+// else who brings one is a newcomer.
 package bind
 
 import (
@@ -31,7 +32,8 @@ func (Mode) Choices() []string {
 	return []string{string(NotBound), string(ByNetwork), string(ByUserAgent), string(ByBoth)}
 }
 
-// Misfits returns what is wrong with settings of a room whose tickets are bound so: nothing binds an admission token.
+// Misfits returns what is wrong with settings of a room whose tickets are bound so: nothing binds
+// an admission token.
 func (m Mode) Misfits(s queue.Settings) []queue.SettingFault {
 	if s.EdgeAdmission == 0 || m == "" || m == NotBound {
 		return nil
@@ -60,8 +62,8 @@ type Binding struct {
 	Hash [8]byte
 }
 
-// Binder binds the tickets of a room. It knows a hash for each cookie key, because nothing but these keys is the same
-// on all gates.
+// Binder binds the tickets of a room. It knows a hash for each cookie key, because nothing but
+// these keys is the same on all gates.
 type Binder struct {
 	to   To
 	keys [][]byte
@@ -91,8 +93,8 @@ func (b *Binder) Bind(r *http.Request, trust origin.Trust) Binding {
 	return b.hash(b.to, 0, r, trust)
 }
 
-// Holds says whether a ticket that was sealed with one of the keys belongs to a request's sender. One that was issued
-// while none were bound does, and so do all while none are.
+// Holds says whether a ticket that was sealed with one of the keys belongs to a request's sender.
+// One that was issued while none were bound does, and so do all while none are.
 func (b *Binder) Holds(bound Binding, key int, r *http.Request, trust origin.Trust) bool {
 	if b.to == Off || bound.To == Off {
 		return true
@@ -140,8 +142,8 @@ func (b *Binder) hash(to To, key int, r *http.Request, trust origin.Trust) Bindi
 	return of
 }
 
-// bindingNetwork is the network by which tickets are bound: an IPv4 /24, or an IPv6 /64, which is one
-// household's at most.
+// bindingNetwork is the network by which tickets are bound: an IPv4 /24, or an IPv6 /64, which is
+// one household's at most.
 func bindingNetwork(addr netip.Addr) netip.Prefix {
 	bits := 24
 	if addr.Is6() {

@@ -57,8 +57,8 @@ func TestAnIPv6TicketIsBoundToA64(t *testing.T) {
 	assert.False(t, v.Twin().Get("/", gatetest.At("2001:db8:1:3::1")).In())
 }
 
-// Nine clients share the ticket of a place that is first in line. They all get places at the end of it, and its owner
-// gets in first.
+// Nine clients share the ticket of a place that is first in line. They all get places at the end of
+// it, and its owner gets in first.
 func TestASharedPlaceGivesTheSharersNothing(t *testing.T) {
 	f := gatetest.Start(t, gatetest.Bound(bind.ByNetwork), gatetest.Settings(func(s *queue.Settings) { s.TotalActiveUsers, s.SessionDuration = 2, time.Minute }))
 	in := f.Full()

@@ -21,8 +21,9 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/callback"
 )
 
-// pushes stands for the browser's push service, of which a test browser has none: PushManager gives a subscription of a browser that
-// does not exist. All else is real: the page, its policy, the service worker, and the gate.
+// pushes stands for the browser's push service, of which a test browser has none: PushManager gives
+// a subscription of a browser that does not exist. All else is real: the page, its policy, the
+// service worker, and the gate.
 const pushes = `const subscription = () => localStorage.subscription ? {
   toJSON: () => JSON.parse(localStorage.subscription),
   unsubscribe: async () => delete localStorage.subscription
@@ -37,7 +38,8 @@ window.Notification = class {};
 Notification.permission = 'default';
 Notification.requestPermission = async () => sessionStorage.denied ? 'denied' : 'granted';`
 
-// subscription is that of a browser that does not exist, at a service that is never asked: nobody's turn comes.
+// subscription is that of a browser that does not exist, at a service that is never asked: nobody's
+// turn comes.
 func subscription(t *testing.T) string {
 	t.Helper()
 	key, err := ecdh.P256().GenerateKey(rand.Reader)

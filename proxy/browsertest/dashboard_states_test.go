@@ -27,8 +27,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue/pressure"
 )
 
-// threeStates is a gate of three rooms: one in the shuffled prequeue of a sale, one that is slowed as its origin fails, and one in shadow mode.
-// Its clock is handed in.
+// threeStates is a gate of three rooms: one in the shuffled prequeue of a sale, one that is slowed
+// as its origin fails, and one in shadow mode. Its clock is handed in.
 func threeStates(t *testing.T) (dashboard string) {
 	t.Helper()
 	began := time.Now().UTC().Truncate(time.Minute).Add(5 * time.Second)

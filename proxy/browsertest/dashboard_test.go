@@ -245,8 +245,8 @@ func TestTheDashboardGoesOnWithoutLosingWhatIsTyped(t *testing.T) {
 	assert.Contains(t, tab.Text(), "these numbers are old")
 }
 
-// TestAPageOfAnotherSiteSwitchesNothing has a page on another site, and one on another port of the same host, try to switch for an
-// operator who is logged in, and to frame the dashboard.
+// TestAPageOfAnotherSiteSwitchesNothing has a page on another site, and one on another port of the
+// same host, try to switch for an operator who is logged in, and to frame the dashboard.
 func TestAPageOfAnotherSiteSwitchesNothing(t *testing.T) {
 	t.Parallel()
 	for _, token := range []string{"", "secret"} {

@@ -21,8 +21,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/templates/guestpage"
 )
 
-// guestPages serves the pages of a waitlist as the gate does: /waiting?lang=de-DE, of a site if it is
-// named: &site=1.
+// guestPages serves the pages of a waitlist as the gate does: /waiting?lang=de-DE, of a site if it
+// is named: &site=1.
 func guestPages(t *testing.T) *httptest.Server {
 	t.Helper()
 	views := map[string]guestpage.View{}

@@ -181,8 +181,8 @@ func TestTheTextComesFirstWhereThereIsLittleSpace(t *testing.T) {
 	}
 }
 
-// brokenWords are the words of the headings of a page that are on two lines. The page takes the place of the one that the tab
-// shows: that is quicker than to open it.
+// brokenWords are the words of the headings of a page that are on two lines. The page takes the
+// place of the one that the tab shows: that is quicker than to open it.
 const brokenWords = `(async () => {
 	const page = new DOMParser().parseFromString(await (await fetch(%q)).text(), 'text/html');
 	document.documentElement.lang = page.documentElement.lang;

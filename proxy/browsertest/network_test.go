@@ -154,7 +154,8 @@ func TestAPageThatWakesChecksInAtOnce(t *testing.T) {
 	}
 }
 
-// It is so behind a proxy that asks the gate, too, which sends the script no answer of the gate with the status 200.
+// It is so behind a proxy that asks the gate, too, which sends the script no answer of the gate
+// with the status 200.
 func TestABrowserThatSendsNoCookiesBackIsToldSo(t *testing.T) {
 	t.Parallel()
 	profile := t.TempDir()
@@ -189,8 +190,8 @@ func TestABrowserThatSendsNoCookiesBackIsToldSo(t *testing.T) {
 	tab.Until(inside)
 }
 
-// A browser that blocks the cookies of other sites has none for a room in an iframe. The page there leads to a tab of its own, in which
-// the room has its cookie.
+// A browser that blocks the cookies of other sites has none for a room in an iframe. The page there
+// leads to a tab of its own, in which the room has its cookie.
 func TestAnIframeWhoseCookiesAreBlockedLeadsToATabOfItsOwn(t *testing.T) {
 	t.Parallel()
 	blocking, err := browsertest.Start(map[string]any{"test-third-party-cookie-phaseout": true})

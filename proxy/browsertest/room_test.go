@@ -180,8 +180,8 @@ func (r *room) streams() int {
 	return n
 }
 
-// beside opens a proxy that has the gate check each request, as Caddy, Traefik and Envoy do, and returns its address. It shows the
-// gate's answer, or the site to those who may pass.
+// beside opens a proxy that has the gate check each request, as Caddy, Traefik and Envoy do, and
+// returns its address. It shows the gate's answer, or the site to those who may pass.
 func (r *room) beside() string {
 	gate, err := url.Parse(r.url)
 	require.NoError(r.t, err)

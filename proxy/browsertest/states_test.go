@@ -37,7 +37,8 @@ func states() (all []templates.Data) {
 	return all
 }
 
-// seen is the text of a page's parts that are shown, by their ids. What only the script can know is left out.
+// seen is the text of a page's parts that are shown, by their ids. What only the script can know is
+// left out.
 const seen = `(of => Object.fromEntries(['heading', 'label', 'starts', 'wait', 'shuffled', 'draw', 'rejoined', 'position', 'ahead', 'left', 'stay']
 	.map(id => [id, of.getElementById(id)]).filter(([, e]) => e && !e.closest('[hidden]')).map(([id, e]) => [id, id === 'stay' ? '' : e.textContent])))`
 

@@ -23,9 +23,10 @@ func KeepFromAll(h http.Header) {
 	keepFromSingleCaches(h)
 }
 
-// KeepFromShared keeps an answer out of the caches that serve several visitors, and leaves browsers what the origin
-// allows them. An answer that the origin calls immutable (RFC 8246) stays as it is: that is said of scripts, styles and
-// pictures with a name of their own, which nobody has to wait for.
+// KeepFromShared keeps an answer out of the caches that serve several visitors, and leaves browsers
+// what the origin allows them. An answer that the origin calls immutable (RFC 8246) stays as it is:
+// that is said of scripts, styles and pictures with a name of their own, which nobody has to wait
+// for.
 func KeepFromShared(h http.Header) {
 	if len(h["Cache-Control"]) == 0 {
 		h["Cache-Control"] = privateOnly
@@ -51,7 +52,8 @@ func KeepFromShared(h http.Header) {
 	keepFromSingleCaches(h)
 }
 
-// keepFromSingleCaches has the fields for single kinds of cache, where there are any, say that nothing is stored.
+// keepFromSingleCaches has the fields for single kinds of cache, where there are any, say that
+// nothing is stored.
 func keepFromSingleCaches(h http.Header) {
 	for name := range h {
 		if last := name[max(0, len(name)-1):]; !strings.EqualFold(last, "l") && !strings.EqualFold(last, "s") {
@@ -64,7 +66,8 @@ func keepFromSingleCaches(h http.Header) {
 		case lower == "x-litespeed-cache-control": // knows no no-store
 			h[name] = []string{"no-cache"}
 		case lower == "surrogate-control", lower == "edge-control", strings.HasSuffix(lower, "cache-control"):
-			// The last are RFC 9213's: CDN-Cache-Control, Cloudflare-CDN-Cache-Control and the like.
+			// The last are RFC 9213's: CDN-Cache-Control, Cloudflare-CDN-Cache-Control and the
+			// like.
 			h[name] = noStore
 		}
 	}

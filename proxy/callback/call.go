@@ -45,7 +45,8 @@ type Message struct {
 	Tries int       `json:"tries"`
 }
 
-// compare says which of two messages is more urgent: that of a turn, then one that has not failed yet, then the one that is due first.
+// compare says which of two messages is more urgent: that of a turn, then one that has not failed
+// yet, then the one that is due first.
 func (m *Message) compare(other *Message) int {
 	return cmp.Or(cmp.Compare(rank(m.Kind == Almost), rank(other.Kind == Almost)), cmp.Compare(rank(m.Tries > 0), rank(other.Tries > 0)), m.Next.Compare(other.Next))
 }

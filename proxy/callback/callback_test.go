@@ -204,7 +204,8 @@ func TestTheSlotOfWhoDoesNotComeGoesOn(t *testing.T) {
 	}
 }
 
-// sameAs is a gate of the same cluster, or the same gate after a restart: with those keys, the store and the clock.
+// sameAs is a gate of the same cluster, or the same gate after a restart: with those keys, the
+// store and the clock.
 func (c *caller) sameAs(store queue.Store, dir string) *caller {
 	c.T.Helper()
 	f := gatetest.Start(c.T, callingBack(c.T), func(to *proxy.Config, o *proxy.Options) {
@@ -433,7 +434,8 @@ func TestAPlaceThatHasMovedDoesNotComeBackByItsCall(t *testing.T) {
 	assert.NotEqual(t, http.StatusConflict, buyer.Get("/", gatetest.AsJSON).Status)
 }
 
-// silent is a push service that takes connections and never answers. It returns its address, and how many were open at once at most.
+// silent is a push service that takes connections and never answers. It returns its address, and
+// how many were open at once at most.
 func silent(t *testing.T) (address string, most func() int64) {
 	t.Helper()
 	var open, peak atomic.Int64

@@ -76,8 +76,8 @@ func Open(o Options) *Desk {
 
 func newEntry(c Call, due time.Time) *entry { return &entry{Call: c, due: due, busy: map[task]bool{}} }
 
-// Ask takes a visitor on who asks to be called. Somebody who has asked before goes on with the ticket that the desk has, and their place
-// is held for longer. One subscription holds one place.
+// Ask takes a visitor on who asks to be called. Somebody who has asked before goes on with the
+// ticket that the desk has, and their place is held for longer. One subscription holds one place.
 func (d *Desk) Ask(c Call) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -27,12 +27,12 @@ import (
 	"github.com/fairdoor-gate/fairdoor/templates"
 )
 
-// Name is that of the feature. What a configuration says of it beside its rooms are the [outbound.Hosts] that push services may be at;
-// default those of the known browsers.
+// Name is that of the feature. What a configuration says of it beside its rooms are the
+// [outbound.Hosts] that push services may be at; default those of the known browsers.
 const Name = "call_back"
 
-// RoomOptions are what a room's configuration says of calls: its visitors may leave, and are told by web push when it is their turn. A family
-// does not call.
+// RoomOptions are what a room's configuration says of calls: its visitors may leave, and are told
+// by web push when it is their turn. A family does not call.
 type RoomOptions struct {
 	On bool `yaml:"call_back" default:"false" outside:"no" usage:"offer visitors to leave, and to be told by web push when it is their turn; needs claim_within"`
 }
@@ -49,7 +49,8 @@ func (o RoomOptions) Faults(in *config.Room) (faults []config.Fault) {
 }
 
 const (
-	// nearMinutes is how long somebody has to wait at most, in minutes, who is told that it is almost their turn.
+	// nearMinutes is how long somebody has to wait at most, in minutes, who is told that it is
+	// almost their turn.
 	nearMinutes = 2
 	// maxAddress is how long the address may be that a visitor comes back to.
 	maxAddress = 1000
@@ -125,7 +126,8 @@ func (f *Feature) Paths() []feature.Path {
 	return []feature.Path{{Name: path, Serve: f.serve}, {Name: "call.js", Method: http.MethodGet, Serve: serveWorker}}
 }
 
-// serve answers requests by which visitors ask to be called, and those by which they come when they were called.
+// serve answers requests by which visitors ask to be called, and those by which they come when they
+// were called.
 func (f *Feature) serve(w http.ResponseWriter, r *http.Request) {
 	of := f.gate.Room(r.URL.Query().Get("room"))
 	var v feature.Visit
@@ -176,7 +178,8 @@ func (f *Feature) ask(w http.ResponseWriter, r *http.Request, of *feature.Room, 
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// takeOn takes on a visitor, and returns the status of the answer. Somebody in the endless line is not called, and not told so.
+// takeOn takes on a visitor, and returns the status of the answer. Somebody in the endless line is
+// not called, and not told so.
 func (f *Feature) takeOn(r *http.Request, p *part, v *feature.Visit, subscription webpush.Subscription) int {
 	if v.Endless != nil {
 		if t, _ := v.EndlessTicket(); t.State == queue.Waiting {
@@ -197,8 +200,9 @@ func (f *Feature) takeOn(r *http.Request, p *part, v *feature.Visit, subscriptio
 	return http.StatusNoContent
 }
 
-// callOf is the call of a visitor who sent a request, without their subscription. There is none for somebody who does not wait, nor
-// for the holder of a pass, which the gate would have to see at each check-in.
+// callOf is the call of a visitor who sent a request, without their subscription. There is none for
+// somebody who does not wait, nor for the holder of a pass, which the gate would have to see at
+// each check-in.
 func (f *Feature) callOf(r *http.Request, p *part, v *feature.Visit) (c Call, ok bool) {
 	if v.Shut || v.Ahead != queue.NotAhead {
 		return c, false
@@ -222,7 +226,8 @@ func (f *Feature) callOf(r *http.Request, p *part, v *feature.Visit) (c Call, ok
 	}, true
 }
 
-// pageOf is the path and query of the page that sent a request, if it is the room's; else the room's own.
+// pageOf is the path and query of the page that sent a request, if it is the room's; else the
+// room's own.
 func (f *Feature) pageOf(r *http.Request, v *feature.Visit) string {
 	page, err := url.Parse(r.Referer())
 	if err == nil && page.Host == r.Host && len(page.RequestURI()) <= maxAddress {
@@ -231,7 +236,8 @@ func (f *Feature) pageOf(r *http.Request, v *feature.Visit) string {
 	return v.Setup.PathOn(r.Host)
 }
 
-// addressIn is the path and query of a URL, as those of a host, if they are the room's; else the room's own.
+// addressIn is the path and query of a URL, as those of a host, if they are the room's; else the
+// room's own.
 func (f *Feature) addressIn(v *feature.Visit, host string, u *url.URL) string {
 	address := feature.AddressOf(&http.Request{URL: u, RequestURI: u.RequestURI()})
 	if f.gate.RoomAt(host, address) != v.Room {
@@ -240,7 +246,8 @@ func (f *Feature) addressIn(v *feature.Visit, host string, u *url.URL) string {
 	return address
 }
 
-// comeBack has a visitor who was called go on to the room, with the ticket that they have by now. The query tells the path there.
+// comeBack has a visitor who was called go on to the room, with the ticket that they have by now.
+// The query tells the path there.
 func (f *Feature) comeBack(w http.ResponseWriter, r *http.Request, p *part, v *feature.Visit) {
 	h := w.Header()
 	if v.Ticket.State == queue.Waiting {
@@ -256,7 +263,8 @@ func (f *Feature) comeBack(w http.ResponseWriter, r *http.Request, p *part, v *f
 	w.WriteHeader(http.StatusSeeOther)
 }
 
-// wayBack is the path and query that a request by which a visitor comes back asks for, if they are the room's; else the room's own.
+// wayBack is the path and query that a request by which a visitor comes back asks for, if they are
+// the room's; else the room's own.
 func (f *Feature) wayBack(r *http.Request, v *feature.Visit) string {
 	to, err := url.Parse(r.URL.Query().Get("to")) // it refuses what browsers leave out: tabs and ends of lines
 	if err == nil && !to.IsAbs() && to.Host == "" && strings.HasPrefix(to.Path, "/") {
@@ -265,8 +273,9 @@ func (f *Feature) wayBack(r *http.Request, v *feature.Visit) string {
 	return v.Setup.PathOn(r.Host)
 }
 
-// recall is the ticket of a visitor who has come back: the one by which this gate has checked in for them, or, where another gate has,
-// that of the slot that the store keeps for them. A device that the place has moved from gets none.
+// recall is the ticket of a visitor who has come back: the one by which this gate has checked in
+// for them, or, where another gate has, that of the slot that the store keeps for them. A device
+// that the place has moved from gets none.
 func (f *Feature) recall(ctx context.Context, p *part, v *feature.Visit) (queue.Ticket, bool) {
 	if v.Room.Queue.HasMoved(v.Now, v.Ticket) {
 		return queue.Ticket{}, false
@@ -310,7 +319,8 @@ func isNear(r *feature.Room, d *queueroom.Decision) bool {
 // caller is the gate as its desk knows it.
 type caller struct{ *Feature }
 
-// room returns the room of a call, and what it has to call its visitors; nil if it calls nobody any more.
+// room returns the room of a call, and what it has to call its visitors; nil if it calls nobody any
+// more.
 func (c caller) room(of *Call) (*feature.Room, *part) {
 	r := c.gate.Room(of.Room)
 	if r == nil {

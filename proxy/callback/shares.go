@@ -6,16 +6,19 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
-// Some of those who ask to be called have made their subscriptions up, at a push service that does not answer. So nobody has all of the
-// desk, and none of its messages wait for those of one network, or of one service.
+// Some of those who ask to be called have made their subscriptions up, at a push service that does
+// not answer. So nobody has all of the desk, and none of its messages wait for those of one
+// network, or of one service.
 
 const (
-	// leftFor is how many networks, each an IPv4 /24 or an IPv6 /56, would share the space that is left: a network alone has 200 calls.
+	// leftFor is how many networks, each an IPv4 /24 or an IPv6 /56, would share the space that is
+	// left: a network alone has 200 calls.
 	leftFor = 9
 
 	// checkIns is how many check-ins are under way at a time.
 	checkIns = 16
-	// messages is how many messages are under way at a time, messagesOfService to one push service, messagesOfNetwork to one network.
+	// messages is how many messages are under way at a time, messagesOfService to one push service,
+	// messagesOfNetwork to one network.
 	messages          = 64
 	messagesOfService = 16
 	messagesOfNetwork = 2

@@ -162,7 +162,8 @@ func (d *Desk) checkIn(ctx context.Context, now time.Time, c *Call) {
 	})
 }
 
-// end has a visitor told the last that there is to tell. Their ticket is kept for as long as it is worth something.
+// end has a visitor told the last that there is to tell. Their ticket is kept for as long as it is
+// worth something.
 func (c *Call) end(k Kind, now, until time.Time, lasts time.Duration) {
 	c.Owed, c.Forget = &Message{Kind: k, Until: until, Next: now}, now.Add(lasts)
 }

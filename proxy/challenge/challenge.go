@@ -62,7 +62,8 @@ func (c *Challenge) Widget() feature.Widget {
 	return feature.Widget{SiteKey: c.cfg.SiteKey, ScriptURL: c.cfg.ScriptURL, Class: c.cfg.WidgetClass}
 }
 
-// Heard notes whether the provider has verified an answer, and says whether that differs from the one before.
+// Heard notes whether the provider has verified an answer, and says whether that differs from the
+// one before.
 func (c *Challenge) Heard(of Outcome) (differs bool) {
 	switch of {
 	case Passed:

@@ -77,7 +77,8 @@ func TestAPlaceIsForThoseWhoPassTheChallenge(t *testing.T) {
 	}
 }
 
-// One right answer is one place, however many bring the cookie that it was given for, now or when the place is over.
+// One right answer is one place, however many bring the cookie that it was given for, now or when
+// the place is over.
 func TestOneAnswerIsOnePlace(t *testing.T) {
 	p := challengetest.New(t)
 	f := gatetest.Start(t, gatetest.Challenging(p), gatetest.Settings(func(s *queue.Settings) { s.QueueTicketTTL, s.SessionDuration = time.Minute, time.Hour }))
@@ -186,7 +187,8 @@ func TestUsersOfTheSiteAreNotChallenged(t *testing.T) {
 	assert.Contains(t, f.Visitor().Get("/").Body, "test-widget")
 }
 
-// Whatever a provider says of what a visitor has sent, it is no reason to let them join without an answer.
+// Whatever a provider says of what a visitor has sent, it is no reason to let them join without an
+// answer.
 func TestNothingThatAVisitorSendsMakesTheProviderUnavailable(t *testing.T) {
 	p := challengetest.New(t)
 	f := gatetest.Start(t, gatetest.Challenging(p))

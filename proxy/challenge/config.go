@@ -39,14 +39,16 @@ const (
 // Choices returns the names of all of them.
 func (Unreachable) Choices() []string { return []string{string(Join), string(Refuse)} }
 
-// Config is the challenge of a room: what visitors pass before they get a place in line. The zero Config is none.
+// Config is the challenge of a room: what visitors pass before they get a place in line. The zero
+// Config is none.
 type Config struct {
 	Provider Provider `yaml:"provider" default:"off" usage:"whose challenge visitors pass before they get a place in line"`
 	SiteKey  string   `yaml:"site_key" usage:"key of the site that the challenge shows"`
 	Secret   string   `yaml:"secret" is:"provider secret" outside:"env" usage:"secret that the provider of the challenge knows the site by"`
 	// SecretFile is where the file says that Secret is.
 	SecretFile string `yaml:"secret_file" is:"file" into:"secret" usage:"file with the secret that the provider of the challenge knows the site by"`
-	// VerifyURL, ScriptURL, WidgetClass and Sources are "" or empty for those of the provider, and Sources for the origin of ScriptURL.
+	// VerifyURL, ScriptURL, WidgetClass and Sources are "" or empty for those of the provider, and
+	// Sources for the origin of ScriptURL.
 	VerifyURL   string   `yaml:"verify_url" is:"service" outside:"no" usage:"address at which answers to the challenge are verified (default: the provider's)"`
 	ScriptURL   string   `yaml:"script_url" is:"service" outside:"no" usage:"address of the challenge's script (default: the provider's)"`
 	WidgetClass string   `yaml:"widget_class" usage:"class of the element that the script makes the challenge of (default: the provider's)"`
@@ -107,8 +109,8 @@ func (c Config) WithDefaults() Config {
 	return c
 }
 
-// CheckURL says what is wrong with an address of a provider, "" for nothing; it continues a sentence that begins with the
-// address.
+// CheckURL says what is wrong with an address of a provider, "" for nothing; it continues a
+// sentence that begins with the address.
 func CheckURL(text string) string {
 	u, err := url.Parse(text)
 	switch {
@@ -126,8 +128,8 @@ func isHere(host string) bool {
 	return host == "localhost" || err == nil && addr.IsLoopback()
 }
 
-// CheckSource says what is wrong with an origin that a widget loads from, "" for nothing; it continues a sentence that
-// begins with the origin.
+// CheckSource says what is wrong with an origin that a widget loads from, "" for nothing; it
+// continues a sentence that begins with the origin.
 func CheckSource(text string) string {
 	if problem := CheckURL(strings.Replace(text, "://*.", "://", 1)); problem != "" {
 		return "is not an origin such as https://challenges.example.com, or https://*.example.com"

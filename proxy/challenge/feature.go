@@ -59,11 +59,12 @@ type part struct {
 	setup   *feature.Setup
 }
 
-// Recognise implements [feature.Recogniser]. A ticket with a place or a session is proof; a user whom the site names, a guest and the holder
-// of a pass need none.
+// Recognise implements [feature.Recogniser]. A ticket with a place or a session is proof; a user
+// whom the site names, a guest and the holder of a pass need none.
 func (p *part) Recognise(_ *http.Request, v *feature.Visit) { v.Unproven = v.Subject == queue.ID{} }
 
-// Instead implements [feature.Substitute]: a visitor who would take a place has to pass the challenge first.
+// Instead implements [feature.Substitute]: a visitor who would take a place has to pass the
+// challenge first.
 func (p *part) Instead(w http.ResponseWriter, r *http.Request, v *feature.Visit, d *queueroom.Decision) bool {
 	waits := v.Ticket.State == queue.Waiting && feature.Unsafe(r) && !feature.SentByAPage(r) // and would check in with another request
 	if d.Outcome != queueroom.Busy || !v.Unproven || waits || v.TakesNoPlace(r) {
@@ -91,8 +92,9 @@ func (f *Feature) Paths() []feature.Path {
 	return []feature.Path{{Name: name, Method: http.MethodPost, Serve: f.serve}}
 }
 
-// serve takes a visitor's answer to the challenge of the room that the query names. If it is right, they get a place, or are let in: their
-// cookie is the proof. So one answer is good for one place, however many bring that cookie.
+// serve takes a visitor's answer to the challenge of the room that the query names. If it is right,
+// they get a place, or are let in: their cookie is the proof. So one answer is good for one place,
+// however many bring that cookie.
 func (f *Feature) serve(w http.ResponseWriter, r *http.Request) {
 	of := f.gate.Room(r.URL.Query().Get("room"))
 	var p *part
@@ -171,7 +173,8 @@ func (p *part) Prove(ctx context.Context, answer string, addr netip.Addr) (prove
 	return outcome == Passed, outcome == Busy
 }
 
-// verify has an answer from an address verified. It logs when the provider stops to verify answers, or does so again.
+// verify has an answer from an address verified. It logs when the provider stops to verify answers,
+// or does so again.
 func (p *part) verify(ctx context.Context, of *feature.Room, log *zap.Logger, answer string, addr netip.Addr) Outcome {
 	network := networks.Of(addr)
 	outcome, err := p.feature.verifier.Verify(ctx, p.Challenge, answer, From{Network: network, Site: networks.SiteOf(network)})

@@ -23,7 +23,8 @@ const (
 	maxOfNetwork = 8                           // of which so many are of one network,
 	maxOfSite    = queue.OfSite * maxOfNetwork // and so many of one site
 	maxReply     = 64 << 10                    // bytes of a provider's reply that are read
-	// MaxAnswer is the length of the longest answer, in bytes. Those of Turnstile have 2 KiB at most, some of hCaptcha more than 4 KB.
+	// MaxAnswer is the length of the longest answer, in bytes. Those of Turnstile have 2 KiB at
+	// most, some of hCaptcha more than 4 KB.
 	MaxAnswer = 8 << 10
 )
 
@@ -38,7 +39,8 @@ const (
 	Busy        = metrics.AnswerBusy
 )
 
-// From is where an answer comes from: the network, and the IPv6 site that it is in; the zero Prefix for none, or for one that is not known.
+// From is where an answer comes from: the network, and the IPv6 site that it is in; the zero Prefix
+// for none, or for one that is not known.
 type From struct{ Network, Site netip.Prefix }
 
 // Verifier asks providers. It is made by NewVerifier.
@@ -71,8 +73,10 @@ func NewVerifier() *Verifier {
 // Close closes the connections that are idle.
 func (v *Verifier) Close() { v.client.CloseIdleConnections() }
 
-// Verify asks the provider whether an answer is right. So that a network leaves others room, it has a share of what is verified at a time. The error says why it is Unavailable. Nothing that the visitor sends, or leaves
-// undone, makes it so: where the visitor has gone, or the provider refuses the answer, it has Failed.
+// Verify asks the provider whether an answer is right. So that a network leaves others room, it has
+// a share of what is verified at a time. The error says why it is Unavailable. Nothing that the
+// visitor sends, or leaves undone, makes it so: where the visitor has gone, or the provider refuses
+// the answer, it has Failed.
 func (v *Verifier) Verify(ctx context.Context, c *Challenge, answer string, from From) (Outcome, error) {
 	if answer == "" || len(answer) > MaxAnswer {
 		return Failed, nil
@@ -94,7 +98,8 @@ func (v *Verifier) Verify(ctx context.Context, c *Challenge, answer string, from
 	return Passed, nil
 }
 
-// enter takes a slot, once there is one for a network. If there is none in time, or the visitor has gone, the outcome says so.
+// enter takes a slot, once there is one for a network. If there is none in time, or the visitor has
+// gone, the outcome says so.
 func (v *Verifier) enter(ctx context.Context, from From) (leave func(), outcome Outcome) {
 	full := time.NewTimer(budget)
 	defer full.Stop()
@@ -124,7 +129,8 @@ func (v *Verifier) enter(ctx context.Context, from From) (leave func(), outcome 
 	return leave, ""
 }
 
-// share is that of a network or site, which may have so many slots; nil for the zero Prefix. Release gives it back.
+// share is that of a network or site, which may have so many slots; nil for the zero Prefix.
+// Release gives it back.
 func (v *Verifier) share(of netip.Prefix, most int) slots {
 	if !of.IsValid() {
 		return nil
@@ -154,7 +160,8 @@ func (v *Verifier) release(of ...netip.Prefix) {
 	}
 }
 
-// ask puts an answer to the provider. It fails if the provider cannot be reached, has a fault, or does not know the site.
+// ask puts an answer to the provider. It fails if the provider cannot be reached, has a fault, or
+// does not know the site.
 func (v *Verifier) ask(ctx context.Context, c *Challenge, answer string) (right bool, err error) {
 	form := url.Values{"secret": {c.cfg.Secret}, "response": {answer}}
 	q, err := http.NewRequestWithContext(ctx, http.MethodPost, c.cfg.VerifyURL, strings.NewReader(form.Encode()))
@@ -177,8 +184,8 @@ func (v *Verifier) ask(ctx context.Context, c *Challenge, answer string) (right 
 	return verdictIn(body)
 }
 
-// verdictIn is what a provider's reply says of an answer. What is no reply says no: it may be about a malformed answer. It fails if the
-// reply is about the site.
+// verdictIn is what a provider's reply says of an answer. What is no reply says no: it may be about
+// a malformed answer. It fails if the reply is about the site.
 func verdictIn(body []byte) (right bool, err error) {
 	var reply struct {
 		Success bool     `json:"success"`
@@ -193,8 +200,9 @@ func verdictIn(body []byte) (right bool, err error) {
 	return reply.Success, nil
 }
 
-// isAboutSecret reports whether an error code is about the site's secret. Visitors have no part in that; by other codes, also bad-request,
-// internal-error and sitekey-secret-mismatch, providers refuse answers that visitors have made up or got for another site.
+// isAboutSecret reports whether an error code is about the site's secret. Visitors have no part in
+// that; by other codes, also bad-request, internal-error and sitekey-secret-mismatch, providers
+// refuse answers that visitors have made up or got for another site.
 func isAboutSecret(code string) bool {
 	return code == "missing-input-secret" || code == "invalid-input-secret"
 }

@@ -30,8 +30,8 @@ const (
 	orderBound  = 10. // seconds of admissions by which a polite visitor is let in sooner or later than in order
 )
 
-// TestCheatsGainNoMoreThanIsStated holds each kind of cheat to the bounds of cmd/fairdoor/docs/cheating.md. The origin's
-// log says who was in when.
+// TestCheatsGainNoMoreThanIsStated holds each kind of cheat to the bounds of
+// cmd/fairdoor/docs/cheating.md. The origin's log says who was in when.
 func TestCheatsGainNoMoreThanIsStated(t *testing.T) {
 	ofMethod := func(m queue.Method) queue.Settings {
 		s := settings
@@ -116,8 +116,9 @@ func (w *world) lives(all []*kind) []life {
 	return list
 }
 
-// odds are how often a kind was let in while it waited, where it is 1 for the polite. They are those of somebody who is always lucky
-// who has a slot at each gate after each interval, and the least one each time.
+// odds are how often a kind was let in while it waited, where it is 1 for the polite. They are
+// those of somebody who is always lucky who has a slot at each gate after each interval, and the
+// least one each time.
 func (w *world) odds(from time.Time, lives []life) (of func(*kind) float64, alwaysLucky float64) {
 	waited := map[*kind]float64{}
 	for _, l := range lives {
@@ -146,8 +147,9 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// gained is by how much those of each kind who came in a time were let in sooner than polite visitors who came with them: in seconds in
-// which as many polite visitors were let in as they have overtaken.
+// gained is by how much those of each kind who came in a time were let in sooner than polite
+// visitors who came with them: in seconds in which as many polite visitors were let in as they have
+// overtaken.
 func gained(lives []life, from, to time.Time) map[*kind][]float64 {
 	var came, entered []time.Time
 	for _, l := range lives {

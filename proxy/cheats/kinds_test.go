@@ -26,7 +26,8 @@ type kind struct {
 	won  int         // how many were let in while it was measured
 }
 
-// person is one of the crowd. When they have got in, somebody new of their kind takes their place: so as many wait all the time.
+// person is one of the crowd. When they have got in, somebody new of their kind takes their place:
+// so as many wait all the time.
 type person struct {
 	kind  *kind
 	name  string // in the origin's log
@@ -54,7 +55,8 @@ func (l people) Swap(i, j int)      { l[i], l[j] = l[j], l[i] }
 func (l *people) Push(x any)        { *l = append(*l, x.(*person)) }
 func (l *people) Pop() any          { panic("nobody leaves") }
 
-// How many hands cheats have, how many places of a network count at a gate, and how often the impatient ask.
+// How many hands cheats have, how many places of a network count at a gate, and how often the
+// impatient ask.
 const (
 	manyTabs         = 5
 	manyIdentities   = 8
@@ -63,8 +65,9 @@ const (
 	impatience       = 3 * time.Second
 )
 
-// What the odds are at most. A visitor who asks all the time at one gate has 1.2 times the odds of others, and moreInARhythm times that where slots
-// come free in a rhythm: those who come too late for them do so again, so that draws at other moments are worth more than their number.
+// What the odds are at most. A visitor who asks all the time at one gate has 1.2 times the odds of
+// others, and moreInARhythm times that where slots come free in a rhythm: those who come too late
+// for them do so again, so that draws at other moments are worth more than their number.
 const (
 	never       = 0
 	ofOneTicket = 1.2 * gates
@@ -182,7 +185,8 @@ var (
 	intervalTold = regexp.MustCompile(`"refreshIntervalSeconds":(\d+)`)
 )
 
-// joinForTheBest joins many times and keeps the ticket with the fewest people ahead, or with the shortest interval where no place is told.
+// joinForTheBest joins many times and keeps the ticket with the fewest people ahead, or with the
+// shortest interval where no place is told.
 func (w *world) joinForTheBest(p *person, h *hand) {
 	if h.asked > 0 {
 		w.waitPolitely(p, h)
@@ -243,7 +247,8 @@ func (w *world) several(n int, address func() string) (l []*hand) {
 	return l
 }
 
-// askWithForged has a ticket and changes a character of it, joins it with one of another person, or makes one up.
+// askWithForged has a ticket and changes a character of it, joins it with one of another person, or
+// makes one up.
 func (w *world) askWithForged(p *person, h *hand) {
 	if h.asked == 0 {
 		w.askImpatiently(p, h)
@@ -280,15 +285,16 @@ var probes = []struct {
 	{http.MethodPost, nil}, {http.MethodGet, http.Header{"Sec-Purpose": {"prefetch"}}}, {http.MethodGet, http.Header{"Sec-Purpose": {"prefetch;prerender"}}},
 }
 
-// probe asks by everything but what a person's browser does, with the newest ticket that this gives.
+// probe asks by everything but what a person's browser does, with the newest ticket that this
+// gives.
 func (w *world) probe(p *person, h *hand) {
 	with := probes[h.asked%len(probes)]
 	w.check(p, h, with.method, with.header)
 	h.due = w.now().Add(impatience + w.upTo(latency))
 }
 
-// aim waits until the next check-in counts, and then for the next moment at which a session of the kind ends: people who cheat
-// together know when their own sessions do.
+// aim waits until the next check-in counts, and then for the next moment at which a session of the
+// kind ends: people who cheat together know when their own sessions do.
 func (w *world) aim(p *person, h *hand) {
 	w.check(p, h, http.MethodGet, nil)
 	p.kind.ends = slices.DeleteFunc(p.kind.ends, func(end time.Time) bool { return end.Before(w.now()) })

@@ -26,8 +26,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue/memstore"
 )
 
-// world is a room at two gates that share a store, in front of an origin, and those who want to get in. Time is virtual. A
-// request comes to any gate: nothing keeps visitors at one.
+// world is a room at two gates that share a store, in front of an origin, and those who want to get
+// in. Time is virtual. A request comes to any gate: nothing keeps visitors at one.
 type world struct {
 	t        *testing.T
 	settings queue.Settings
@@ -120,7 +120,8 @@ func (w *world) now() time.Time { return time.Unix(0, w.nanos.Load()).UTC() }
 // upTo is a random time below d.
 func (w *world) upTo(d time.Duration) time.Duration { return time.Duration(w.random.Int64N(int64(d))) }
 
-// syncUntil has the gates tell the store every second what they saw: a gate does so when it is asked how a room stands.
+// syncUntil has the gates tell the store every second what they saw: a gate does so when it is
+// asked how a room stands.
 func (w *world) syncUntil(at time.Time) {
 	for ; w.synced.Before(at); w.synced = w.synced.Add(syncInterval) {
 		w.nanos.Store(w.synced.UnixNano())
@@ -153,7 +154,8 @@ type reply struct {
 	body   string
 }
 
-// ask sends a request with a ticket, or none, to any of the gates. A sender is known to the origin by a name.
+// ask sends a request with a ticket, or none, to any of the gates. A sender is known to the origin
+// by a name.
 func (w *world) ask(method, target, sender, address, ticket string, header http.Header) reply {
 	r := httptest.NewRequest(method, target, nil)
 	r.RemoteAddr, r.Header = address+":4711", header.Clone()

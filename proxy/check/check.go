@@ -1,4 +1,5 @@
-// Package check answers other proxies that ask whether requests of their visitors may pass: as the gate would answer those requests.
+// Package check answers other proxies that ask whether requests of their visitors may pass: as the
+// gate would answer those requests.
 package check
 
 import (
@@ -14,8 +15,9 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/origin"
 )
 
-// checks is where another proxy asks about its visitors' requests, and answers them itself if they may pass. The path says by which
-// protocol. The query says nothing: some proxies leave the visitor's own there.
+// checks is where another proxy asks about its visitors' requests, and answers them itself if they
+// may pass. The path says by which protocol. The query says nothing: some proxies leave the
+// visitor's own there.
 const (
 	name         = "check"
 	checks       = feature.Paths + name
@@ -33,8 +35,8 @@ const (
 	nginxs                     // knows 401 and 403, and gives the visitor nothing of the answer
 )
 
-// check is the writer of the answer to a check. The gate lets a request pass by it as it would send it to the origin; all
-// that it writes itself refuses the request.
+// check is the writer of the answer to a check. The gate lets a request pass by it as it would send
+// it to the origin; all that it writes itself refuses the request.
 type check struct {
 	http.ResponseWriter
 	protocol protocol
@@ -67,7 +69,8 @@ func (f *Feature) Paths() []feature.Path {
 	return []feature.Path{{Name: name, Serve: f.serve}, {Name: name + "/", Serve: f.serve}}
 }
 
-// serve answers whether a visitor's request, which another proxy has, may pass: as the gate would answer that request.
+// serve answers whether a visitor's request, which another proxy has, may pass: as the gate would
+// answer that request.
 func (f *Feature) serve(w http.ResponseWriter, r *http.Request) {
 	if !f.gate.Trust().TrustsPeer(r) {
 		f.warn(&f.warned.Load().strange, "a check was refused, as it came from an address that trusted_proxies does not have", r)
@@ -83,8 +86,8 @@ func (f *Feature) serve(w http.ResponseWriter, r *http.Request) {
 	f.gate.Serve(&check{w, by, asked.Method == http.MethodHead && r.Method != http.MethodHead}, asked)
 }
 
-// askedAbout returns the request that a check is about, and the protocol of the proxy that asks. What the proxy does not say
-// the visitor may say: so each fact is read from one place only.
+// askedAbout returns the request that a check is about, and the protocol of the proxy that asks.
+// What the proxy does not say the visitor may say: so each fact is read from one place only.
 func askedAbout(r *http.Request) (asked *http.Request, by protocol, ok bool) {
 	if target, is := strings.CutPrefix(r.RequestURI, envoysChecks); is {
 		asked, ok = asIf(r, r.Method, r.Host, target)
@@ -115,8 +118,8 @@ func asIf(r *http.Request, method, host, target string) (asked *http.Request, ok
 	return asked, true
 }
 
-// only is the value of a header that has one, and otherwise if it has none. Of several values nobody knows which is the
-// proxy's.
+// only is the value of a header that has one, and otherwise if it has none. Of several values
+// nobody knows which is the proxy's.
 func only(lines []string, otherwise string) string {
 	switch len(lines) {
 	case 0:
@@ -130,8 +133,8 @@ func only(lines []string, otherwise string) string {
 // nobodyElses is the Vary of an answer that is for no other request.
 var nobodyElses = []string{"*"}
 
-// Pass implements [feature.Check]. An answer with a Cache-Control has it for the site's own answer, which takes the cookies to the visitor and
-// may be private.
+// Pass implements [feature.Check]. An answer with a Cache-Control has it for the site's own answer,
+// which takes the cookies to the visitor and may be private.
 func (c *check) Pass(cookies []string, private bool) {
 	h := c.Header()
 	h["Vary"] = nobodyElses
@@ -139,8 +142,9 @@ func (c *check) Pass(cookies []string, private bool) {
 	c.ResponseWriter.WriteHeader(http.StatusOK)
 }
 
-// Refuses implements [feature.Check]: it answers a check of a proxy that can show its visitor nothing of the answer, if the visitor is not in.
-// The proxy then gives the request to the gate itself, which may let them in. So the check lets nobody in, and gives nobody a place.
+// Refuses implements [feature.Check]: it answers a check of a proxy that can show its visitor
+// nothing of the answer, if the visitor is not in. The proxy then gives the request to the gate
+// itself, which may let them in. So the check lets nobody in, and gives nobody a place.
 func (c *check) Refuses(r *http.Request, v *feature.Visit) bool {
 	if c.protocol != nginxs || v.IsIn(r.Context()) {
 		return false
@@ -166,7 +170,8 @@ func (c *check) WriteHeader(status int) {
 // Unwrap has http.ResponseController find the writer's other methods.
 func (c *check) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
-// warn logs what is wrong with the checks of another proxy, once. The visitor's query is left out: it may hold secrets.
+// warn logs what is wrong with the checks of another proxy, once. The visitor's query is left out:
+// it may hold secrets.
 func (f *Feature) warn(once *feature.Once, what string, r *http.Request) {
 	if once.First(origin.Peer(r)) {
 		f.gate.Log().Warn(what+"; others like it are not logged", zap.String("from", r.RemoteAddr), zap.String("path", r.URL.Path))

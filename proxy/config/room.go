@@ -80,8 +80,9 @@ func (Admission) Choices() []string {
 	return []string{string(Everybody), string(Invited), string(WithPass)}
 }
 
-// Options are what is said of features: values of the types that the features call their options, one of a type at most. The tags of their
-// fields, as [setting.Field] has them, say what the configuration's file has.
+// Options are what is said of features: values of the types that the features call their options,
+// one of a type at most. The tags of their fields, as [setting.Field] has them, say what the
+// configuration's file has.
 type Options []any
 
 // With returns the options with those of one feature.
@@ -109,7 +110,8 @@ type Fault struct {
 
 // A Checker is options that have rules of their own.
 type Checker interface {
-	// Faults are what is wrong with them in a room, of which only what is a setting, Admission and the routes are there.
+	// Faults are what is wrong with them in a room, of which only what is a setting, Admission and
+	// the routes are there.
 	Faults(in *Room) []Fault
 }
 
@@ -131,7 +133,8 @@ func (p Parts) With(feature string, said any) Parts {
 // Cache says whether shared caches may keep the origin's answers to visitors who are in.
 type Cache string
 
-// The choices. An answer with a new ticket is never kept, and one that the origin calls immutable always may be.
+// The choices. An answer with a new ticket is never kept, and one that the origin calls immutable
+// always may be.
 const (
 	CacheAuto    Cache = "auto"    // as the origin says, but not while the room queues
 	CachePrivate Cache = "private" // never

@@ -1,9 +1,9 @@
-// Package crawler knows the crawlers that say in User-Agent what they are, and finds out by DNS which addresses are
-// theirs.
+// Package crawler knows the crawlers that say in User-Agent what they are, and finds out by DNS
+// which addresses are theirs.
 //
-// It has a list of names, and no patterns: whoever is taken for a crawler cannot wait in line. A brand of phones is called
-// Cubot, and apps send the User-Agent of their HTTP library. A crawler that is not in the list is a visitor like any other
-// who keeps no cookies.
+// It has a list of names, and no patterns: whoever is taken for a crawler cannot wait in line. A
+// brand of phones is called Cubot, and apps send the User-Agent of their HTTP library. A crawler
+// that is not in the list is a visitor like any other who keeps no cookies.
 package crawler
 
 import (
@@ -13,12 +13,12 @@ import (
 
 // operator runs crawlers.
 type operator struct {
-	// crawlers are words of the User-Agents, in lower case. A word stands for itself with anything behind a dash, too:
-	// googlebot for Googlebot-Image.
+	// crawlers are words of the User-Agents, in lower case. A word stands for itself with anything
+	// behind a dash, too: googlebot for Googlebot-Image.
 	crawlers []string
-	// hosts are patterns of the names that the operator's documentation gives its machines, by which addresses are
-	// confirmed; none where there is no such documentation. A pattern covers no machine that others may rent, nor a
-	// proxy that passes on the User-Agent of others.
+	// hosts are patterns of the names that the operator's documentation gives its machines, by
+	// which addresses are confirmed; none where there is no such documentation. A pattern covers no
+	// machine that others may rent, nor a proxy that passes on the User-Agent of others.
 	hosts []string
 }
 
@@ -80,7 +80,8 @@ var byName = func() map[string]*operator {
 // Declared says whether a User-Agent names a crawler.
 func Declared(userAgent string) bool { return operatorOf(userAgent) != nil }
 
-// operatorOf returns whose crawler a User-Agent names, or nil. It looks at the User-Agent word by word.
+// operatorOf returns whose crawler a User-Agent names, or nil. It looks at the User-Agent word by
+// word.
 func operatorOf(userAgent string) *operator {
 	for begin := 0; begin < len(userAgent); {
 		if !inWord(userAgent[begin]) {
@@ -106,8 +107,8 @@ func inWord(c byte) bool {
 // longest is the length that no word of the list exceeds.
 const longest = 32
 
-// operatorNamed returns the operator of the crawler that a word names: the word itself, or what is before one of its
-// dashes.
+// operatorNamed returns the operator of the crawler that a word names: the word itself, or what is
+// before one of its dashes.
 func operatorNamed(word string) *operator {
 	var buf [longest]byte
 	n := min(len(word), longest)

@@ -33,14 +33,14 @@ type Config struct {
 	Resolver Resolver         // default net.DefaultResolver
 	Clock    func() time.Time // required
 
-	// Enter says whether the address of a stranger may be looked up now; its network may have had its share. If it may,
-	// leave is called once it is. Required.
+	// Enter says whether the address of a stranger may be looked up now; its network may have had
+	// its share. If it may, leave is called once it is. Required.
 	Enter func(netip.Addr) (leave func(), ok bool)
 }
 
-// Verifier finds out which addresses are a crawler's, by forward-confirmed reverse DNS: the name of the address is one that
-// the operator publishes, and the name has the address. It asks in the background. Make one by NewVerifier, and end it by
-// Close. It is safe for concurrent use.
+// Verifier finds out which addresses are a crawler's, by forward-confirmed reverse DNS: the name of
+// the address is one that the operator publishes, and the name has the address. It asks in the
+// background. Make one by NewVerifier, and end it by Close. It is safe for concurrent use.
 type Verifier struct {
 	c       Config
 	ctx     context.Context // of the lookups
@@ -77,8 +77,9 @@ func (v *Verifier) Close() {
 	v.lookups.Wait()
 }
 
-// Verified says whether a User-Agent names a crawler and the address is known to be its operator's. It never waits: if it is
-// the first to ask about an address, the address is looked up, and counts as a stranger's until that is done.
+// Verified says whether a User-Agent names a crawler and the address is known to be its operator's.
+// It never waits: if it is the first to ask about an address, the address is looked up, and counts
+// as a stranger's until that is done.
 func (v *Verifier) Verified(userAgent string, addr netip.Addr) bool {
 	claimed := operatorOf(userAgent)
 	if claimed == nil || claimed.hosts == nil || !addr.IsGlobalUnicast() || addr.IsPrivate() {
@@ -94,8 +95,8 @@ func (v *Verifier) Verified(userAgent string, addr netip.Addr) bool {
 	return found.of == claimed
 }
 
-// begin begins to look up an address whose verdict is out of date, if it may. The verdict holds until there is another one. The
-// caller holds mu.
+// begin begins to look up an address whose verdict is out of date, if it may. The verdict holds
+// until there is another one. The caller holds mu.
 func (v *Verifier) begin(addr netip.Addr, old verdict, now time.Time) {
 	if v.underWay == maxUnderWay || v.ctx.Err() != nil || !v.hasSpace(addr, now) {
 		return
@@ -113,8 +114,8 @@ func (v *Verifier) begin(addr netip.Addr, old verdict, now time.Time) {
 	})
 }
 
-// hasSpace says whether the verdict on an address can be kept. If there are too many, those on strangers go, and those that are
-// out of date. The caller holds mu.
+// hasSpace says whether the verdict on an address can be kept. If there are too many, those on
+// strangers go, and those that are out of date. The caller holds mu.
 func (v *Verifier) hasSpace(addr netip.Addr, now time.Time) bool {
 	if _, ok := v.known[addr]; ok || len(v.known) < maxKnown {
 		return true

@@ -1,6 +1,7 @@
-// Package draws keeps the entries of shuffled prequeues: who has come back to this gate with a drawn place, by the
-// names that package event gives them. An entry is written to the gate's state directory before its visitor can be
-// let in by it, so that no entry is lost when the gate is killed.
+// Package draws keeps the entries of shuffled prequeues: who has come back to this gate with a
+// drawn place, by the names that package event gives them. An entry is written to the gate's state
+// directory before its visitor can be let in by it, so that no entry is lost when the gate is
+// killed.
 package draws
 
 import (
@@ -38,8 +39,8 @@ func Open(dir string) *Book {
 	return &Book{dir: filepath.Join(dir, "draws")}
 }
 
-// Note adds an entry to a draw of a room, if it is not there. If it cannot be written, it is kept in memory, and
-// written with the next.
+// Note adds an entry to a draw of a room, if it is not there. If it cannot be written, it is kept
+// in memory, and written with the next.
 func (b *Book) Note(room string, d *event.Draw, entry string) error {
 	if err := b.list(room, d).note(entry); err != nil {
 		return fmt.Errorf("noting an entry of the event %s: %w", d.Event, err)
@@ -59,7 +60,8 @@ func (b *Book) Order(room string, d *event.Draw) (event.Order, error) {
 	return o, nil
 }
 
-// Header returns the header of that order. It is computed once for all who ask before another entry is added.
+// Header returns the header of that order. It is computed once for all who ask before another entry
+// is added.
 func (b *Book) Header(room string, d *event.Draw) (event.Header, error) {
 	l := b.list(room, d)
 	if h := l.header.Load(); h != nil && h.Entries == l.count() && h.Start.Equal(d.Start) && h.SeedHash == d.SeedHash() {

@@ -12,8 +12,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue/event"
 )
 
-// settledAfter is how long after its start an event's entries are first logged: requests that were under way at the start have been
-// answered by then.
+// settledAfter is how long after its start an event's entries are first logged: requests that were
+// under way at the start have been answered by then.
 const settledAfter = 2 * time.Second
 
 // listed is how far the entries of a draw have been logged.
@@ -42,9 +42,10 @@ func (f *Feature) NoteEntry(room string, d *event.Draw, entry string) {
 	}
 }
 
-// Follow implements [feature.Follower]: it logs twice how many entries of a shuffled event this gate has, and their digest: after the start,
-// when more come with everybody who first comes back then; and when nobody can come back any more, as their places are over. What the gate
-// publishes later can be compared with that.
+// Follow implements [feature.Follower]: it logs twice how many entries of a shuffled event this
+// gate has, and their digest: after the start, when more come with everybody who first comes back
+// then; and when nobody can come back any more, as their places are over. What the gate publishes
+// later can be compared with that.
 func (f *Feature) Follow(r *feature.Room) {
 	l, settings := feature.StateOf[listed](r), &r.Queue.Numbers().Settings
 	l.mu.Lock()

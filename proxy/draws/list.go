@@ -76,7 +76,8 @@ func (l *list) close() error {
 	return err
 }
 
-// add adds an entry in memory, if it is not there. The caller holds mu, as that of the methods below.
+// add adds an entry in memory, if it is not there. The caller holds mu, as that of the methods
+// below.
 func (l *list) add(entry string) {
 	if !l.known[entry] {
 		l.known[entry] = true
@@ -84,7 +85,8 @@ func (l *list) add(entry string) {
 	}
 }
 
-// save writes what the file does not have. What was cut off at a failure is written again in the same place.
+// save writes what the file does not have. What was cut off at a failure is written again in the
+// same place.
 func (l *list) save() error {
 	if l.path == "" {
 		l.unwritten = nil
@@ -101,8 +103,8 @@ func (l *list) save() error {
 	return nil
 }
 
-// open reads the file, unless it is open. If it fails, the next call tries again. A last line that was cut off when
-// the machine stopped is no entry.
+// open reads the file, unless it is open. If it fails, the next call tries again. A last line that
+// was cut off when the machine stopped is no entry.
 func (l *list) open() error {
 	if l.path == "" || l.file != nil {
 		return nil

@@ -1,6 +1,7 @@
-// Package edge lets the proxies of a site do without asking the gate: requests to the site are signed, so that it can tell that they come
-// through the gate, and visitors who are in get an admission token, by which a proxy in front lets them in by itself. The public keys
-// of both are published. Package assertion makes the signatures.
+// Package edge lets the proxies of a site do without asking the gate: requests to the site are
+// signed, so that it can tell that they come through the gate, and visitors who are in get an
+// admission token, by which a proxy in front lets them in by itself. The public keys of both are
+// published. Package assertion makes the signatures.
 package edge
 
 import (
@@ -39,8 +40,9 @@ func (p *part) For(s *feature.Setup) (feature.Part, error) {
 	return &part{p.signer, cookie.Name("admission_" + s.CookieSuffix())}, nil
 }
 
-// Issue implements [feature.Issuer]: it appends the admission token of a visitor who is in. Answers to requests for parts of pages have
-// none, so that browsers and caches can keep them. Who is thrown out loses the token, too.
+// Issue implements [feature.Issuer]: it appends the admission token of a visitor who is in. Answers
+// to requests for parts of pages have none, so that browsers and caches can keep them. Who is
+// thrown out loses the token, too.
 func (p *part) Issue(to []string, r *http.Request, v *feature.Visit, d *queueroom.Decision) []string {
 	attributes := &v.Setup.Config.CookieAttributes
 	if d.Drop && v.Room.Settings().EdgeAdmission > 0 {
@@ -68,7 +70,8 @@ var (
 	forMinutes = []string{"public, max-age=300"}
 )
 
-// Paths implements [feature.Owner]: the public keys of what the gate signs are there, for programs and for those that read files.
+// Paths implements [feature.Owner]: the public keys of what the gate signs are there, for programs
+// and for those that read files.
 func (f *Feature) Paths() []feature.Path {
 	keys := func(contentType []string, of func(*assertion.Signer) []byte) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) { writeKeys(w, contentType, of(f.gate.Signer())) }

@@ -208,7 +208,8 @@ type edge struct {
 	keys string
 }
 
-// get sends a visitor's request, and says whether the site got it, and whether the edge let it pass by itself.
+// get sends a visitor's request, and says whether the site got it, and whether the edge let it pass
+// by itself.
 func (e *edge) get(v *gatetest.Visitor) (in, alone bool) {
 	e.T.Helper()
 	if token, ok := v.Cookies[gatetest.AdmissionCookie]; ok {
@@ -219,14 +220,16 @@ func (e *edge) get(v *gatetest.Visitor) (in, alone bool) {
 	return v.Get("/").In(), false
 }
 
-// visit is a time in which the site served a visitor, as its log has it, from the first request to the last.
+// visit is a time in which the site served a visitor, as its log has it, from the first request to
+// the last.
 type visit struct {
 	by          *gatetest.Visitor
 	first, last time.Time
 	requests    int
 }
 
-// siteLog has the visits to a site. Those of one visitor are told apart where a session may have ended between them.
+// siteLog has the visits to a site. Those of one visitor are told apart where a session may have
+// ended between them.
 type siteLog struct {
 	visits []*visit
 	latest map[*gatetest.Visitor]*visit
@@ -256,8 +259,8 @@ func (l *siteLog) atOnce() (most int) {
 	return most
 }
 
-// While edges let people pass by themselves, the site never serves more visitors at a time than total_active_users, as its log
-// has it; and who goes on using the site is not thrown out.
+// While edges let people pass by themselves, the site never serves more visitors at a time than
+// total_active_users, as its log has it; and who goes on using the site is not thrown out.
 func TestEdgesNeverLetInMoreThanTheRoomTakes(t *testing.T) {
 	const slots, session, confirm = 2, 2 * time.Minute, 50 * time.Second
 	for name, c := range map[string]struct {
@@ -305,7 +308,8 @@ func TestEdgesNeverLetInMoreThanTheRoomTakes(t *testing.T) {
 	}
 }
 
-// A session that an operator or the origin ends lasts at edges as long as its last token does, and no longer.
+// A session that an operator or the origin ends lasts at edges as long as its last token does, and
+// no longer.
 func TestARevokedSessionEndsAtEdgesWithItsToken(t *testing.T) {
 	f := gatetest.Start(t, gatetest.AdmittingAtEdges, gatetest.Room(gatetest.RevokeEnabled))
 	gatetest.Revokes(f.Site, "Fairdoor-Command", "revoke")

@@ -1,4 +1,5 @@
-// Package endless has those whom a rule wants there wait in a line that lets nobody in, and that looks like that of their room.
+// Package endless has those whom a rule wants there wait in a line that lets nobody in, and that
+// looks like that of their room.
 package endless
 
 import (
@@ -32,7 +33,8 @@ func (*Feature) Takes(r *http.Request, s *feature.Setup) bool {
 	return s.Action(r) == route.EndlessLine
 }
 
-// At implements [feature.EndlessLine]: a visitor stands behind everybody who waits, whenever they ask.
+// At implements [feature.EndlessLine]: a visitor stands behind everybody who waits, whenever they
+// ask.
 func (*Feature) At(of *queueroom.Room, at time.Time, t queue.Ticket) queueroom.Decision {
 	n, now := of.Numbers(), queue.At(at)
 	d := queueroom.Decision{Outcome: queueroom.Queued, Ticket: t}

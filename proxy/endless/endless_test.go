@@ -33,7 +33,8 @@ func (s *admits) Admit(ctx context.Context, room string, report *queue.Report, c
 	return s.Store.Admit(ctx, room, report, claims, grants)
 }
 
-// Thousands who are flagged come before a few who are not. They are in nobody's way, and never get in.
+// Thousands who are flagged come before a few who are not. They are in nobody's way, and never get
+// in.
 func TestTheEndlessLineIsInNobodysWay(t *testing.T) {
 	for method, flagged := range map[queue.Method]int{queue.FIFO: 3000, queue.Random: 300, queue.Line: 300} {
 		t.Run(method.String(), func(t *testing.T) {
@@ -77,7 +78,8 @@ func TestTheEndlessLineIsInNobodysWay(t *testing.T) {
 	}
 }
 
-// sendsBot sends a request of somebody who is flagged, with a cookie, and returns the cookie of the answer.
+// sendsBot sends a request of somebody who is flagged, with a cookie, and returns the cookie of the
+// answer.
 func sendsBot(f *gatetest.Fixture, t *testing.T, ticket string) string {
 	t.Helper()
 	r := httptest.NewRequest(http.MethodGet, "/", nil)

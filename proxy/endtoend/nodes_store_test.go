@@ -129,7 +129,8 @@ func TestAcceptedVisitorsDoNotNoticeThatTheStoreIsGone(t *testing.T) {
 			s.until("it is told", func() bool { return s.failing(false) })
 			after := r.look(t, 400)
 			t.Logf("requests of accepted visitors took %v before, %v meanwhile, %v after", before, during, after)
-			// A call to a store that hangs takes a tenth of a second, and more. The rest is what a busy machine does.
+			// A call to a store that hangs takes a tenth of a second, and more. The rest is what a
+			// busy machine does.
 			assert.LessOrEqual(t, during.median, 2*before.median+5*time.Millisecond)
 			assert.LessOrEqual(t, during.p99, before.p99+50*time.Millisecond)
 

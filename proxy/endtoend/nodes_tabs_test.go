@@ -47,7 +47,8 @@ func TestGoodbyeAtOneGateCountsForNothingWhileAStreamIsOpenAtAnother(t *testing.
 			closed := time.Now()
 			resp, _ := ask(t, http.MethodPost, here.url+"/.fairdoor/leave", "", "Cookie", first)
 			require.Equal(t, http.StatusNoContent, resp.StatusCode)
-			// A place in an exact line is kept for three seconds after a goodbye, and gates may hear of that for two.
+			// A place in an exact line is kept for three seconds after a goodbye, and gates may
+			// hear of that for two.
 			s.until("the goodbye is over", func() bool { return time.Since(closed) > 6*time.Second })
 			assert.True(t, waiting(2)(), "who is here is in line")
 

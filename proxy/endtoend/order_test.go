@@ -13,7 +13,8 @@ import (
 // told are flags by which a crowd has the default intervals and buckets.
 var told = []string{"--bucket", "0s", "--refresh-interval", "20s", "--refresh-jitter", ".15"}
 
-// A crowd that comes at once, and keeps to the intervals that it is told, is let in in the order in which it came.
+// A crowd that comes at once, and keeps to the intervals that it is told, is let in in the order in
+// which it came.
 func TestABurstIsLetInInItsOrderAtTwoGates(t *testing.T) {
 	t.Parallel()
 	l := limits{active: 60, perMinute: 100_000, session: 4 * time.Second}
@@ -37,8 +38,8 @@ func comesAtOnce(t *testing.T, c *crowd, log *journal, people int, gap, slot tim
 	assert.Less(t, took, 2*least, "slots are used")
 }
 
-// judgeBurst asserts that few were let in in another order than that of their arrival, and nobody while more people waited who had
-// come before than a bound.
+// judgeBurst asserts that few were let in in another order than that of their arrival, and nobody
+// while more people waited who had come before than a bound.
 func judgeBurst(t *testing.T, admissions []admission, joined map[string]time.Time, bound int) {
 	t.Helper()
 	opposite, most := 0, 0

@@ -14,7 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestASaleInRealTime is a shuffled event whose prequeue began five minutes ago, and which starts soon. The gate is killed in its prequeue.
+// TestASaleInRealTime is a shuffled event whose prequeue began five minutes ago, and which starts
+// soon. The gate is killed in its prequeue.
 func TestASaleInRealTime(t *testing.T) {
 	t.Parallel()
 	const people = 12

@@ -17,8 +17,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// slowSite answers so many requests at a time, and each takes it a while. Others wait. It reckons with the times at which it should be
-// done: that its process gets late to run, where others take the processors, does not make it slower.
+// slowSite answers so many requests at a time, and each takes it a while. Others wait. It reckons
+// with the times at which it should be done: that its process gets late to run, where others take
+// the processors, does not make it slower.
 type slowSite struct {
 	takes time.Duration
 
@@ -67,7 +68,8 @@ func (s *slowSite) latency() (p50, p95 time.Duration) {
 	return took[len(took)/2], took[len(took)*95/100]
 }
 
-// visits has somebody come as a new visitor again and again, wait until they are let in, and look around for a while.
+// visits has somebody come as a new visitor again and again, wait until they are let in, and look
+// around for a while.
 func visits(ctx context.Context, url string, stay time.Duration) {
 	for ctx.Err() == nil {
 		jar, _ := cookiejar.New(nil)
@@ -117,8 +119,9 @@ func (g *gate) pressure() (p pressure) {
 	return p
 }
 
-// A site that answers 200 requests a second is asked by people who send about four a second each. So some 45 of them fill it, and the
-// limits would let in four times as many. It runs alone: what other tests take of the processors would make the gate slow.
+// A site that answers 200 requests a second is asked by people who send about four a second each.
+// So some 45 of them fill it, and the limits would let in four times as many. It runs alone: what
+// other tests take of the processors would make the gate slow.
 func TestAdmissionControlHoldsTheLatencyOfASiteThatGetsSlow(t *testing.T) {
 	const bound = 200 * time.Millisecond
 	s := newSlowSite(4, 20*time.Millisecond)

@@ -32,10 +32,12 @@ const patience = 30 * time.Second
 // program is the path of the program, built once for all tests.
 var program string
 
-// bare is the environment of a program that is told nothing by it. At its end the race detector does not wait for further races.
+// bare is the environment of a program that is told nothing by it. At its end the race detector
+// does not wait for further races.
 var bare = []string{"HOME=/nonexistent", "GORACE=atexit_sleep_ms=0"}
 
-// atATime is how many tests run at a time unless -parallel says so. They mostly wait, and need few processors.
+// atATime is how many tests run at a time unless -parallel says so. They mostly wait, and need few
+// processors.
 const atATime = "6"
 
 func TestMain(m *testing.M) {

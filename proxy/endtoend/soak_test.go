@@ -80,7 +80,8 @@ func TestStoreThatForgetsEverythingLetsNobodyOverTheLimits(t *testing.T) {
 	s := serveNodes(t, 3, l)
 	c := s.crowd()
 	c.come("visitor", 45, func(int) person { return person{delay: upTo(3 * time.Second), browse: upTo(2 * time.Second)} })
-	// moves waits until somebody has been let in who asked from now on; all slots may be taken just now.
+	// moves waits until somebody has been let in who asked from now on; all slots may be taken just
+	// now.
 	moves := func(what string, within time.Duration) {
 		t.Helper()
 		from := time.Now()

@@ -21,7 +21,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue/porttest"
 )
 
-// balancer starts an HAProxy that leads connections on, and says in the PROXY protocol where they come from.
+// balancer starts an HAProxy that leads connections on, and says in the PROXY protocol where they
+// come from.
 func balancer(t *testing.T, leads map[string]string) {
 	t.Helper()
 	config := "defaults\n\tmode tcp\n\ttimeout connect 5s\n\ttimeout client 30s\n\ttimeout server 30s\n"
@@ -49,7 +50,8 @@ func balancer(t *testing.T, leads map[string]string) {
 	}
 }
 
-// Behind a balancer that knows nothing of HTTP, the gate gets its certificates, and the site sees its visitors' addresses.
+// Behind a balancer that knows nothing of HTTP, the gate gets its certificates, and the site sees
+// its visitors' addresses.
 func TestTLSBehindABalancer(t *testing.T) {
 	t.Parallel()
 	https, http80 := porttest.Address(t), porttest.Address(t)

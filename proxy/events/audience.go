@@ -110,7 +110,8 @@ func (a *audience) renew(now time.Time, n *estimate.Numbers) bool {
 	return true
 }
 
-// refresh gives latest the time of the newest numbers where they tell nothing new: a stream that begins tells a place of now before.
+// refresh gives latest the time of the newest numbers where they tell nothing new: a stream that
+// begins tells a place of now before.
 func (a *audience) refresh(n *estimate.Numbers) {
 	if n.At.Sub(a.toldAt) < numbersInterval {
 		return

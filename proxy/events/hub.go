@@ -75,11 +75,13 @@ type Config struct {
 	Clock  func() time.Time
 	Uint64 func() uint64 // draws when streams end, and when their pages come again
 
-	// Wait, if set, is called by each goroutine that begins to act for streams, with a channel that is ready: so a test in virtual time
-	// has those that begin at one moment act one after the other.
+	// Wait, if set, is called by each goroutine that begins to act for streams, with a channel that
+	// is ready: so a test in virtual time has those that begin at one moment act one after the
+	// other.
 	Wait func(ready <-chan struct{}, atMost time.Duration)
 
-	// Survive recovers from a panic. Goroutines of the hub's own defer it: what the hub does after it has answered a request.
+	// Survive recovers from a panic. Goroutines of the hub's own defer it: what the hub does after
+	// it has answered a request.
 	Survive func(doing string)
 
 	Detach Detach

@@ -86,8 +86,8 @@ func numbersOf(n *estimate.Numbers) numbersJSON {
 	return j
 }
 
-// tellsLike reports whether a page that has been told j learns nothing new from o. The time of the last bucket does not count: while nobody
-// arrives, it is the present.
+// tellsLike reports whether a page that has been told j learns nothing new from o. The time of the
+// last bucket does not count: while nobody arrives, it is the present.
 func (j *numbersJSON) tellsLike(o *numbersJSON) bool {
 	a, b := *j, *o
 	a.Buckets, b.Buckets = withoutEnd(j.Buckets), withoutEnd(o.Buckets)

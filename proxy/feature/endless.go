@@ -18,13 +18,15 @@ func (s *Setup) endlessLine(r *http.Request) EndlessLine {
 	return nil
 }
 
-// RefusesPreflight says whether the site does not get the preflight of a request, of a room with the settings.
+// RefusesPreflight says whether the site does not get the preflight of a request, of a room with
+// the settings.
 func (s *Setup) RefusesPreflight(r *http.Request, settings queue.Settings) bool {
 	return s.endlessLine(r) != nil || s.AdmitsNobody(settings)
 }
 
-// EndlessTicket is the ticket of a visitor in the endless line; the zero Ticket if they have none. A real ticket counts as one, and stays
-// as it is, which own says: a link to what a rule flags would otherwise cost people their place.
+// EndlessTicket is the ticket of a visitor in the endless line; the zero Ticket if they have none.
+// A real ticket counts as one, and stays as it is, which own says: a link to what a rule flags
+// would otherwise cost people their place.
 func (v *Visit) EndlessTicket() (t queue.Ticket, own bool) {
 	c := carriedIn(v.Sealed)
 	if c.endless || c.ticket.State == queue.None {

@@ -13,10 +13,12 @@ import (
 	"github.com/fairdoor-gate/fairdoor/templates"
 )
 
-// Feature is something that a room may have beside its limits. One value serves a gate for as long as the gate lives.
+// Feature is something that a room may have beside its limits. One value serves a gate for as long
+// as the gate lives.
 type Feature interface {
-	// Part makes what a room has of the feature in one configuration; nil where the room does not have it. It changes nothing that is
-	// at work. The part implements the stages in which the feature has a say.
+	// Part makes what a room has of the feature in one configuration; nil where the room does not
+	// have it. It changes nothing that is at work. The part implements the stages in which the
+	// feature has a say.
 	Part(ctx context.Context, s *Setup) (Part, error)
 }
 
@@ -62,16 +64,18 @@ type Closer interface{ Close() }
 // A Follower looks at a room before its first sync, and after each, whether it failed or not.
 type Follower interface{ Follow(r *Room) }
 
-// A Shedder may drop a request of people who are not in before it is answered, so that those who are in need not wait behind it. It does
-// not return from a request that it drops.
+// A Shedder may drop a request of people who are not in before it is answered, so that those who
+// are in need not wait behind it. It does not return from a request that it drops.
 type Shedder interface {
 	// Visit is told of a visit and what the queue, or the gate, has decided about it.
 	Visit(r *http.Request, v *Visit, d *queueroom.Decision)
 	// Aside is told of a request that is no visit.
 	Aside(r *http.Request)
-	// Withheld is told of a request that takes neither a place nor a slot, and that the site does not get.
+	// Withheld is told of a request that takes neither a place nor a slot, and that the site does
+	// not get.
 	Withheld(r *http.Request, by Counted)
-	// Renewal is told of a question of visitors who have checked in by it, and what the queue has decided about each.
+	// Renewal is told of a question of visitors who have checked in by it, and what the queue has
+	// decided about each.
 	Renewal(r *http.Request, visitors []*Visit, decisions []queueroom.Decision)
 }
 
@@ -111,8 +115,9 @@ type (
 	// A Dresser adds to what the room's pages have.
 	Dresser interface{ Dress(o *templates.Options) }
 
-	// An EndlessLine takes in people before anything else is known of them, and lets in none. The room does not know of them, and no
-	// store is asked: all that there is of them is in their cookie. It is comparable.
+	// An EndlessLine takes in people before anything else is known of them, and lets in none. The
+	// room does not know of them, and no store is asked: all that there is of them is in their
+	// cookie. It is comparable.
 	EndlessLine interface {
 		// Takes says whether it takes in the sender of a request.
 		Takes(r *http.Request, s *Setup) bool
@@ -130,18 +135,21 @@ type (
 		Before(w http.ResponseWriter, r *http.Request, v *Visit) bool
 	}
 
-	// A Substitute may answer a visitor who is not let in, in place of the page, and says whether it has.
+	// A Substitute may answer a visitor who is not let in, in place of the page, and says whether
+	// it has.
 	Substitute interface {
 		Instead(w http.ResponseWriter, r *http.Request, v *Visit, d *queueroom.Decision) bool
 	}
 
-	// An Asker adds to the request of a visitor on its way to the site. The visitor is nil for a request that passes the room by.
+	// An Asker adds to the request of a visitor on its way to the site. The visitor is nil for a
+	// request that passes the room by.
 	Asker interface {
 		Ask(r *http.Request, of *Room, v *Visit) *http.Request
 	}
 
-	// A Watcher may watch the answer of the site to a visitor with a ticket, by a writer of its own. The Ender is told when
-	// the answer has ended; it is nil where the writer is the one that was given.
+	// A Watcher may watch the answer of the site to a visitor with a ticket, by a writer of its
+	// own. The Ender is told when the answer has ended; it is nil where the writer is the one that
+	// was given.
 	Watcher interface {
 		Writer(w http.ResponseWriter, r *http.Request, v *Visit, ticket queue.ID) (http.ResponseWriter, Ender)
 	}
@@ -158,7 +166,8 @@ type (
 	Keeper interface{ Keeps(v *Visit) bool }
 )
 
-// Stages are the parts of a room, and those by the stages in which they have a say, in the order of the features.
+// Stages are the parts of a room, and those by the stages in which they have a say, in the order of
+// the features.
 type Stages struct {
 	Parts        []Part
 	Dressers     []Dresser

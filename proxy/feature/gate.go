@@ -41,7 +41,8 @@ type Gate interface {
 	// Signer signs what other programs are to believe the gate.
 	Signer() *assertion.Signer
 
-	// Room is the room of a name; nil for none. The name of a family's room is the family's name, a dot and the room's value.
+	// Room is the room of a name; nil for none. The name of a family's room is the family's name, a
+	// dot and the room's value.
 	Room(name string) *Room
 	// RoomAt is the room that guards a path on a host; nil for none.
 	RoomAt(host, path string) *Room
@@ -53,19 +54,22 @@ type Gate interface {
 
 	// Trust is whose forwarding headers the configuration at work believes.
 	Trust() origin.Trust
-	// Senders are who may have sent a request that is no visit, as visitors of rooms: of those that it asks about, and of that of its page.
+	// Senders are who may have sent a request that is no visit, as visitors of rooms: of those that
+	// it asks about, and of that of its page.
 	Senders(r *http.Request) []*Visit
 
 	// Attempts are those of a network at codes and links.
 	Attempts() *networks.Bounds
-	// Enter says whether something may be done for an address that is not counted. If it may, the caller calls leave at its end.
+	// Enter says whether something may be done for an address that is not counted. If it may, the
+	// caller calls leave at its end.
 	Enter(addr netip.Addr) (leave func(), ok bool)
 
 	// Serve answers a request as if its sender had sent it here.
 	Serve(w http.ResponseWriter, r *http.Request)
 	// Problem answers with the gate's page, or JSON, for a status.
 	Problem(w http.ResponseWriter, r *http.Request, status int)
-	// Allow answers the preflight of a request for one of the gate's own paths with some methods, and says whether it has.
+	// Allow answers the preflight of a request for one of the gate's own paths with some methods,
+	// and says whether it has.
 	Allow(w http.ResponseWriter, r *http.Request, methods string) bool
 	// Stand is how a visitor stands, as JSON has it.
 	Stand(v *Visit, d *queueroom.Decision) any

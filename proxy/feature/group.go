@@ -6,7 +6,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue/waits"
 )
 
-// Group is a room of the configuration: one of its own, or a family with its rooms that there are now.
+// Group is a room of the configuration: one of its own, or a family with its rooms that there are
+// now.
 type Group struct {
 	*metrics.Counters
 	Setup *Setup

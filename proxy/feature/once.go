@@ -5,8 +5,9 @@ import (
 	"sync/atomic"
 )
 
-// Once says whether the log has a warning: one for an address of a private network, which is hardly a visitor's, and one for any
-// other. So a stranger who causes it does not use up the warning of the gate's own load balancer.
+// Once says whether the log has a warning: one for an address of a private network, which is hardly
+// a visitor's, and one for any other. So a stranger who causes it does not use up the warning of
+// the gate's own load balancer.
 type Once struct{ near, far atomic.Bool }
 
 // First says whether nobody of the peer's kind was warned of before.

@@ -11,7 +11,8 @@ type Proof interface {
 	Widget() Widget
 	// Widen returns a Content-Security-Policy under which the widget works, too.
 	Widen(policy string) string
-	// Prove says whether an answer from an address counts, and if not, whether its sender is to try again later.
+	// Prove says whether an answer from an address counts, and if not, whether its sender is to try
+	// again later.
 	Prove(ctx context.Context, answer string, addr netip.Addr) (proven, later bool)
 }
 
@@ -22,7 +23,8 @@ type Widget struct {
 	Class     string `json:"widgetClass"`
 }
 
-// AnswerFields are the fields of forms in which providers' widgets send answers; the first is the gate's own.
+// AnswerFields are the fields of forms in which providers' widgets send answers; the first is the
+// gate's own.
 func AnswerFields() []string {
 	return []string{"response", "cf-turnstile-response", "h-captcha-response", "g-recaptcha-response"}
 }

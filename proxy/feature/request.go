@@ -17,8 +17,9 @@ func IsOwn(r *http.Request) bool {
 	return strings.HasPrefix(r.URL.Path, Paths) && strings.HasPrefix(r.RequestURI, Paths)
 }
 
-// Speculative says whether a browser asks for a page that nobody may ever look at, to prefetch or to prerender it
-// (https://wicg.github.io/nav-speculation/prefetch.html). Older browsers say so in Purpose.
+// Speculative says whether a browser asks for a page that nobody may ever look at, to prefetch or
+// to prerender it (https://wicg.github.io/nav-speculation/prefetch.html). Older browsers say so in
+// Purpose.
 func Speculative(r *http.Request) bool {
 	for _, name := range [...]string{"Sec-Purpose", "Purpose"} {
 		for _, value := range r.Header[name] {
@@ -84,7 +85,8 @@ func Preflight(r *http.Request) bool {
 	return true
 }
 
-// Probes says whether a request only asks about a page: nobody sees what they are told of a place in line.
+// Probes says whether a request only asks about a page: nobody sees what they are told of a place
+// in line.
 func Probes(r *http.Request) bool {
 	return r.Method == http.MethodHead || r.Method == http.MethodOptions
 }

@@ -29,7 +29,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/templates"
 )
 
-// Room is a waiting room. It lasts: configurations come and go, and its queue stays, with everyone who waits or is in.
+// Room is a waiting room. It lasts: configurations come and go, and its queue stays, with everyone
+// who waits or is in.
 type Room struct {
 	Queue     *queueroom.Room
 	Overrides *overrides.Room // the queue's settings: the file's, with what operators changed
@@ -45,7 +46,8 @@ type Room struct {
 	states  sync.Map      // what features keep of the room, by its type
 }
 
-// StateOf returns what a feature keeps of a room for as long as the room lasts, by its type; at first the zero value.
+// StateOf returns what a feature keeps of a room for as long as the room lasts, by its type; at
+// first the zero value.
 func StateOf[S any](r *Room) *S {
 	key := reflect.TypeFor[S]()
 	if kept, ok := r.states.Load(key); ok {
@@ -75,7 +77,8 @@ func (r *Room) Leave(now time.Time, t queue.Ticket) {
 	r.Count(metrics.Left)
 }
 
-// SyncSoon has the room synced at once, rather than when the next sync is due; once a second at most.
+// SyncSoon has the room synced at once, rather than when the next sync is due; once a second at
+// most.
 func (r *Room) SyncSoon(now time.Time) {
 	if last := r.urged.Load(); now.UnixNano() < last+int64(time.Second) || !r.urged.CompareAndSwap(last, now.UnixNano()) {
 		return
@@ -94,8 +97,8 @@ func (r *Room) SyncNow() {
 // SyncWanted has a value while the room is to be synced at once.
 func (r *Room) SyncWanted() <-chan struct{} { return r.syncNow }
 
-// Setup is one configuration of a room at work, or one of a family: the setups of the family's rooms are made from it. It does not
-// change, apart from the pages that it keeps.
+// Setup is one configuration of a room at work, or one of a family: the setups of the family's
+// rooms are made from it. It does not change, apart from the pages that it keeps.
 type Setup struct {
 	Config     config.Room
 	Family     string // the name of the family that this is a room of; "" for others

@@ -8,8 +8,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
-// Seats are the connections that keep their visitors in a room whose occupancy is by connection. When a session ends before its
-// connection, the connection is cut.
+// Seats are the connections that keep their visitors in a room whose occupancy is by connection.
+// When a session ends before its connection, the connection is cut.
 type Seats struct {
 	mu    sync.Mutex
 	taken map[queue.ID]map[*Seat]struct{}
@@ -49,14 +49,15 @@ func (s *Seat) Leave() {
 	}
 }
 
-// CutCopies ends the connections that the seat's visitor has by its ticket, or by copies of it that have moved less often.
+// CutCopies ends the connections that the seat's visitor has by its ticket, or by copies of it that
+// have moved less often.
 func (s *Seat) CutCopies() { s.of.CutCopies(&s.ticket) }
 
 // Cut ends all connections of a visitor.
 func (s *Seats) Cut(id queue.ID) { s.CutCopies(&queue.Ticket{ID: id, Moved: math.MaxUint8}) }
 
-// CutCopies ends the connections that a visitor has by a ticket, or by copies of it that have moved less often: on other devices
-// those by a ticket that has moved on go on.
+// CutCopies ends the connections that a visitor has by a ticket, or by copies of it that have moved
+// less often: on other devices those by a ticket that has moved on go on.
 func (s *Seats) CutCopies(t *queue.Ticket) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -70,8 +70,9 @@ func (c *carried) appendTo(b []byte) ([]byte, error) {
 	return b, nil
 }
 
-// openTicket opens the ticket that the visitor has brought in a cookie: the zero Ticket if there is none that can be trusted, or it is
-// another visitor's. It says whether the ticket should be bound, and is not.
+// openTicket opens the ticket that the visitor has brought in a cookie: the zero Ticket if there is
+// none that can be trusted, or it is another visitor's. It says whether the ticket should be bound,
+// and is not.
 func (v *Visit) openTicket(r *http.Request) (lacksBinding bool) {
 	c, binder := carriedIn(v.Sealed), &v.Setup.Binder
 	switch {
@@ -131,7 +132,8 @@ func (v *Visit) AppendTicket(to []string, r *http.Request, d *queueroom.Decision
 	return to
 }
 
-// SparesTicket says whether a newcomer's ticket may be left out, so that caches keep what the origin allows them to.
+// SparesTicket says whether a newcomer's ticket may be left out, so that caches keep what the
+// origin allows them to.
 func (v *Visit) SparesTicket() bool {
 	if v.Ticket.State != queue.None || v.Setup.Config.Commands.Has(config.Revoke) {
 		return false
@@ -147,7 +149,8 @@ func (v *Visit) SetCookies(h http.Header, r *http.Request, d *queueroom.Decision
 	}
 }
 
-// SetIssued has an answer of the gate's own set the cookies that features issue, without the ticket.
+// SetIssued has an answer of the gate's own set the cookies that features issue, without the
+// ticket.
 func (v *Visit) SetIssued(h http.Header, r *http.Request, d *queueroom.Decision) {
 	if cookies := v.appendIssued(h["Set-Cookie"], r, d); cookies != nil {
 		h["Set-Cookie"] = cookies

@@ -16,7 +16,8 @@ import (
 	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
-// Visit is a request that a room guards, or a question about how its sender stands in the room; and the visitor who sent it.
+// Visit is a request that a room guards, or a question about how its sender stands in the room; and
+// the visitor who sent it.
 type Visit struct {
 	Room   *Room
 	Setup  *Setup // of the room, loaded once: the whole request goes by it
@@ -100,16 +101,18 @@ func (v *Visit) Decide(r *http.Request) queueroom.Decision {
 	return d
 }
 
-// Holds returns what says whether a cookie that carries no ticket belongs to the sender of a request: by what the cookie was bound to when
-// it was sealed with one of the keys.
+// Holds returns what says whether a cookie that carries no ticket belongs to the sender of a
+// request: by what the cookie was bound to when it was sealed with one of the keys.
 func (s *Setup) Holds(r *http.Request) func(bound []byte, key int) bool {
 	return func(bound []byte, key int) bool { return s.Binder.HoldsBytes(bound, key, r, s.Trust) }
 }
 
-// Bound is what a cookie that carries no ticket is bound to, if it is given to the sender of a request.
+// Bound is what a cookie that carries no ticket is bound to, if it is given to the sender of a
+// request.
 func (s *Setup) Bound(r *http.Request) []byte { return s.Binder.Bind(r, s.Trust).Bytes() }
 
-// IsNew reports whether the visitor, who is no user of the site, has got a place by a decision that they did not have before.
+// IsNew reports whether the visitor, who is no user of the site, has got a place by a decision that
+// they did not have before.
 func (v *Visit) IsNew(d *queueroom.Decision) bool {
 	return v.Subject == (queue.ID{}) && d.Ticket.ID != v.Ticket.ID
 }

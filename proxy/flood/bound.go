@@ -17,7 +17,8 @@ const (
 	quiet = 10 * time.Second
 )
 
-// Bound is the bound of a server on what those who have to wait may take of it. New makes it, and Close ends it.
+// Bound is the bound of a server on what those who have to wait may take of it. New makes it, and
+// Close ends it.
 type Bound struct {
 	log      *zap.Logger
 	late     func() time.Duration // nil: it is measured
@@ -34,7 +35,8 @@ type Bound struct {
 	reported time.Time      // of the looks alone
 }
 
-// New returns a bound. Late tells how late requests are; nil has the bound measure it. It logs to the log when requests are shed.
+// New returns a bound. Late tells how late requests are; nil has the bound measure it. It logs to
+// the log when requests are shed.
 func New(late func() time.Duration, log *zap.Logger) *Bound {
 	return &Bound{late: late, log: log, stop: make(chan struct{}), streams: pen{most: mostStreams}}
 }
@@ -59,7 +61,8 @@ func (b *Bound) Hold(c net.Conn) error {
 	return b.pen.hold(c)
 }
 
-// holdStream waits for as long as a stream that was shed is held. It returns sooner when the stream's connection has ended.
+// holdStream waits for as long as a stream that was shed is held. It returns sooner when the
+// stream's connection has ended.
 func (b *Bound) holdStream(ended <-chan struct{}) {
 	s := make(stream)
 	_ = b.streams.hold(s)

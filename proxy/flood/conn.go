@@ -7,12 +7,14 @@ import (
 	"sync/atomic"
 )
 
-// patience is how many requests of a kind a connection may bring, since the last that came as told, until the next are of the kind
-// Again. A page that is loaded again by hand is one that came too soon, and a page may have some parts.
+// patience is how many requests of a kind a connection may bring, since the last that came as told,
+// until the next are of the kind Again. A page that is loaded again by hand is one that came too
+// soon, and a page may have some parts.
 var patience = [kinds]int32{Aside: 8, Early: 2}
 
-// mostHeld is how many streams of a connection of HTTP/2 are held at most, where nobody who is in has ever come on it. With one more the
-// connection is shed: it would bring a new request for each stream that is reset.
+// mostHeld is how many streams of a connection of HTTP/2 are held at most, where nobody who is in
+// has ever come on it. With one more the connection is shed: it would bring a new request for each
+// stream that is reset.
 const mostHeld = 16
 
 // Conn is a connection, as its requests find it.
@@ -31,8 +33,8 @@ type Conn struct {
 
 type connKey struct{}
 
-// Context returns the context for the requests of a connection. Shed ends the connection without an answer, and has Hold keep it until it
-// is closed.
+// Context returns the context for the requests of a connection. Shed ends the connection without an
+// answer, and has Hold keep it until it is closed.
 func (b *Bound) Context(ctx context.Context, shed func()) context.Context {
 	return context.WithValue(ctx, connKey{}, &Conn{bound: b, shed: shed})
 }
@@ -43,7 +45,8 @@ func Of(ctx context.Context) *Conn {
 	return c
 }
 
-// Keep notes that somebody who is in has come on the connection. Nothing on it is shed, unless others ask on it too soon again and again.
+// Keep notes that somebody who is in has come on the connection. Nothing on it is shed, unless
+// others ask on it too soon again and again.
 func (c *Conn) Keep() {
 	if c != nil && !c.in.Load() {
 		c.kept.Store(true)
@@ -67,8 +70,9 @@ func (c *Conn) Sheds(k Kind) bool {
 	return true
 }
 
-// Shed ends the request without an answer, and does not return: it panics with http.ErrAbortHandler. In HTTP/1 the connection ends with
-// it. In HTTP/2 only its stream does, which is held first, unless too many of the connection's streams are held already.
+// Shed ends the request without an answer, and does not return: it panics with
+// http.ErrAbortHandler. In HTTP/1 the connection ends with it. In HTTP/2 only its stream does,
+// which is held first, unless too many of the connection's streams are held already.
 func (c *Conn) Shed(r *http.Request) {
 	switch {
 	case r.ProtoMajor < 2:

@@ -322,8 +322,9 @@ func TestOnlySoManyConnectionsAreHeld(t *testing.T) {
 	})
 }
 
-// TestAServerStaysInTimeUnderAFlood has a server that can answer 10 requests a millisecond, one after the other, and 2,000 visitors
-// who ask again as soon as they are answered, or let in again after they were shed.
+// TestAServerStaysInTimeUnderAFlood has a server that can answer 10 requests a millisecond, one
+// after the other, and 2,000 visitors who ask again as soon as they are answered, or let in again
+// after they were shed.
 func TestAServerStaysInTimeUnderAFlood(t *testing.T) {
 	t.Parallel()
 	inVirtualTime(t, func(s *server) {

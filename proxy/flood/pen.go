@@ -10,19 +10,21 @@ import (
 const (
 	// holdFor is for how long a connection or a stream is held at least, on average.
 	holdFor = 5 * time.Second
-	// mostClosed is how many are closed a second at most. Their clients come back at once, and have to be shed again.
+	// mostClosed is how many are closed a second at most. Their clients come back at once, and have
+	// to be shed again.
 	mostClosed = 500
 	// closeEvery is how often some are closed.
 	closeEvery = 4 * time.Millisecond
-	// mostConns is how many connections are held at most, and no more than half of the files that may be open: the oldest makes room for
-	// a new one.
+	// mostConns is how many connections are held at most, and no more than half of the files that
+	// may be open: the oldest makes room for a new one.
 	mostConns = 32768
-	// mostStreams is how many streams are held at most. A stream takes about 20 KiB, many times what a connection of HTTP/1 does.
+	// mostStreams is how many streams are held at most. A stream takes about 20 KiB, many times
+	// what a connection of HTTP/1 does.
 	mostStreams = 8192
 )
 
-// pen holds connections or streams that were shed until they are closed. It closes the oldest first, and steadily, so that a crowd that was shed in
-// one moment comes back bit by bit.
+// pen holds connections or streams that were shed until they are closed. It closes the oldest
+// first, and steadily, so that a crowd that was shed in one moment comes back bit by bit.
 type pen struct {
 	mu     sync.Mutex
 	held   []io.Closer
@@ -33,7 +35,8 @@ type pen struct {
 	tasks  sync.WaitGroup // run, while any is held
 }
 
-// stream is one of HTTP/2 whose request was shed: a channel that is closed when the stream is to end.
+// stream is one of HTTP/2 whose request was shed: a channel that is closed when the stream is to
+// end.
 type stream chan struct{}
 
 // Close ends the stream.
@@ -127,8 +130,8 @@ func closeAll(all []io.Closer) {
 	}
 }
 
-// reset has the system forget a TCP connection when it is closed, and tell the other side so: there is nothing that it should
-// still deliver.
+// reset has the system forget a TCP connection when it is closed, and tell the other side so: there
+// is nothing that it should still deliver.
 func reset(c net.Conn) {
 	if tcp, ok := c.(interface{ SetLinger(sec int) error }); ok {
 		_ = tcp.SetLinger(0)

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Kind is how willingly a request of somebody who has to wait is shed. Those of a kind are shed only when all of the
-// kinds before it are.
+// Kind is how willingly a request of somebody who has to wait is shed. Those of a kind are shed
+// only when all of the kinds before it are.
 type Kind int
 
 // The kinds, from those who are shed first.
@@ -26,8 +26,9 @@ type bearing struct {
 	rise, fall float64       // of the pressure, at a look that finds them later, and at another one
 }
 
-// bearable is how much is borne of each kind. Those who ask too soon again and again are shed as soon as one look in a hundred finds that
-// requests are late. Others are only when half of all looks do, for a second or two: hardly anybody could be answered then.
+// bearable is how much is borne of each kind. Those who ask too soon again and again are shed as
+// soon as one look in a hundred finds that requests are late. Others are only when half of all
+// looks do, for a second or two: hardly anybody could be answered then.
 var bearable = [kinds]bearing{
 	Again: {time.Millisecond, .1, .001},
 	Aside: {50 * time.Millisecond, .02, .02},
@@ -39,12 +40,14 @@ const (
 	// interval is how often the server looks how late it is.
 	interval = 20 * time.Millisecond
 
-	// fewest is how many requests a second there are in a flood at least, of the kinds that are shed then. The pressure does not
-	// rise where there are fewer: something else is slow then, and shedding would not help.
+	// fewest is how many requests a second there are in a flood at least, of the kinds that are
+	// shed then. The pressure does not rise where there are fewer: something else is slow then, and
+	// shedding would not help.
 	fewest = 100
 
-	// crowd is how many requests of these kinds are late at a time in a flood at least, with those that are held. Where fewer wait in front of
-	// somebody who is in, shedding them would not help either.
+	// crowd is how many requests of these kinds are late at a time in a flood at least, with those
+	// that are held. Where fewer wait in front of somebody who is in, shedding them would not help
+	// either.
 	crowd = 20
 )
 
@@ -64,8 +67,8 @@ func (p *pressure) sheds(k Kind) bool {
 
 func (p *pressure) now() float64 { return math.Float64frombits(p.bits.Load()) }
 
-// look takes in how late requests are now, and how many are held, and reports whether there are any, or any pressure. It is called every
-// interval, from one goroutine at a time.
+// look takes in how late requests are now, and how many are held, and reports whether there are
+// any, or any pressure. It is called every interval, from one goroutine at a time.
 func (p *pressure) look(late time.Duration, held int) bool {
 	now, limit := p.now(), limitAt(late)
 	next := min(int(now), int(Due)) // the kind that is shed next

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// probe is a pipe from the server to itself. A byte in it waits as a request does: until the system is asked what has come,
-// and then behind all goroutines that can run.
+// probe is a pipe from the server to itself. A byte in it waits as a request does: until the system
+// is asked what has come, and then behind all goroutines that can run.
 type probe struct {
 	in, out *os.File
 	start   time.Time
@@ -28,7 +28,8 @@ func newProbe() (*probe, error) {
 	return p, nil
 }
 
-// late is how long the byte took that the last call has sent, or has taken until now. It sends another one when that has come.
+// late is how long the byte took that the last call has sent, or has taken until now. It sends
+// another one when that has come.
 func (p *probe) late() time.Duration {
 	if sent := p.sent.Load(); sent != 0 {
 		return p.now() - time.Duration(sent)

@@ -11,7 +11,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/flood"
 )
 
-// shedStream sheds a request of HTTP/2 on a connection, and returns after how long its handler panics.
+// shedStream sheds a request of HTTP/2 on a connection, and returns after how long its handler
+// panics.
 func (s *server) shedStream(c *flood.Conn) <-chan time.Duration {
 	start, took := time.Now(), make(chan time.Duration, 1)
 	go func() {

@@ -11,9 +11,10 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
 
-// Guest names the person who the sender of a request is by an invite that they have accepted: the user whom the site names, or else the
-// entry that their cookie is for. One entry is one person, however many cookies there are of it. Guest asks memory alone: what has happened
-// at another gate it knows within a second or two.
+// Guest names the person who the sender of a request is by an invite that they have accepted: the
+// user whom the site names, or else the entry that their cookie is for. One entry is one person,
+// however many cookies there are of it. Guest asks memory alone: what has happened at another gate
+// it knows within a second or two.
 func (l *Waitlist) Guest(v *feature.Visit, r *http.Request) (person string, found bool) {
 	g, found := l.find(v, r)
 	if !found {
@@ -36,7 +37,8 @@ func (l *Waitlist) find(v *feature.Visit, r *http.Request) (g waitlist.Guest, fo
 	return l.record.Guest(o.number, o.joined)
 }
 
-// person names the person of an entry, which may be that of a user of the site. No user has the name of another entry.
+// person names the person of an entry, which may be that of a user of the site. No user has the
+// name of another entry.
 func (l *Waitlist) person(o owner, userID string) string {
 	if userID != "" {
 		return userID
@@ -47,8 +49,9 @@ func (l *Waitlist) person(o owner, userID string) string {
 // patience is how long the door waits for the record.
 const patience = 2 * time.Second
 
-// FindGuest asks the record what Guest asks memory. It asks about people who have a cookie of an entry or a name, and are to be told their
-// place unless they have accepted at another gate just now.
+// FindGuest asks the record what Guest asks memory. It asks about people who have a cookie of an
+// entry or a name, and are to be told their place unless they have accepted at another gate just
+// now.
 func (l *Waitlist) FindGuest(v *feature.Visit, r *http.Request) (person string, found bool) {
 	o, found := l.setup.Load().owner(r.Header, v.Setup.Holds(r))
 	if !found && v.User == "" {
@@ -63,8 +66,8 @@ func (l *Waitlist) FindGuest(v *feature.Visit, r *http.Request) (person string, 
 	return l.person(owner{e.Number, e.JoinedAt}, e.UserID), true
 }
 
-// entryOf returns the entry of a user of the site, or else the one that the cookie is for. The error is waitlist.ErrNotFound if there
-// is none.
+// entryOf returns the entry of a user of the site, or else the one that the cookie is for. The
+// error is waitlist.ErrNotFound if there is none.
 func (l *Waitlist) entryOf(ctx context.Context, o owner, userID string) (e waitlist.Entry, err error) {
 	if userID != "" {
 		e, err = l.record.EntryOf(ctx, userID, l.o.Clock())

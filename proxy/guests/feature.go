@@ -22,7 +22,8 @@ import (
 // Name is that of the feature.
 const Name = "waitlist"
 
-// RoomOptions are what a room's configuration says of its guests, who are those that have accepted an invite of its waitlist.
+// RoomOptions are what a room's configuration says of its guests, who are those that have accepted
+// an invite of its waitlist.
 type RoomOptions struct {
 	Priority int `yaml:"guest_priority" default:"0" min:"0" max:"30000" outside:"no" usage:"priority in the line of those who have accepted an invite of the room's waitlist"`
 }
@@ -41,7 +42,8 @@ type list struct {
 	stop context.CancelFunc // ends it; nil while it does nothing
 }
 
-// chosen is a waitlist, the setup that a configuration gives it, and that of the room that it belongs to.
+// chosen is a waitlist, the setup that a configuration gives it, and that of the room that it
+// belongs to.
 type chosen struct {
 	*list
 	setup *Setup
@@ -55,7 +57,8 @@ func NewFeature(g feature.Gate) *Feature {
 	return f
 }
 
-// Choose implements [feature.Chooser]: it opens the waitlists of a configuration, those that there are or new ones.
+// Choose implements [feature.Chooser]: it opens the waitlists of a configuration, those that there
+// are or new ones.
 func (f *Feature) Choose(ctx context.Context, c feature.Configuration) error {
 	f.next = nil
 	configs, _ := c.Options(Name).([]Config)
@@ -114,7 +117,8 @@ func (f *Feature) of(s *feature.Setup) *Waitlist {
 	return nil
 }
 
-// Use implements [feature.Chooser]: the waitlists that are configured now do what they do by themselves, and the others do not any more.
+// Use implements [feature.Chooser]: the waitlists that are configured now do what they do by
+// themselves, and the others do not any more.
 func (f *Feature) Use() {
 	next := f.next
 	for _, c := range next {
@@ -172,8 +176,9 @@ func (f *Feature) Paths() []feature.Path {
 	return []feature.Path{{Name: strings.TrimPrefix(Paths, feature.Paths), Serve: f.serve}}
 }
 
-// serve answers a request for a path of a waitlist. It is on the hosts of its room alone: on others the site may name other users alike.
-// Pages of other sites may send forms to it if the room's cors_origins list them.
+// serve answers a request for a path of a waitlist. It is on the hosts of its room alone: on others
+// the site may name other users alike. Pages of other sites may send forms to it if the room's
+// cors_origins list them.
 func (f *Feature) serve(w http.ResponseWriter, r *http.Request) {
 	name, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, Paths), "/")
 	all := *f.use.Load()
@@ -198,8 +203,9 @@ func (f *Feature) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Recognise implements [feature.Recogniser]: it notes whether the visitor is a guest of their room, if that makes a difference. By an invite
-// they are one visitor on all of their devices. Somebody who is in without it stays in as they are.
+// Recognise implements [feature.Recogniser]: it notes whether the visitor is a guest of their room,
+// if that makes a difference. By an invite they are one visitor on all of their devices. Somebody
+// who is in without it stays in as they are.
 func (d *door) Recognise(r *http.Request, v *feature.Visit) {
 	if !d.only && d.priority == 0 {
 		return
@@ -218,11 +224,13 @@ func (d *door) Recognise(r *http.Request, v *feature.Visit) {
 	}
 }
 
-// Header tells the site of the guest who sends a request: the entry's id, the how-manieth spot of the list they have, and when they were invited.
-// It is a dictionary of structured fields (RFC 9651).
+// Header tells the site of the guest who sends a request: the entry's id, the how-manieth spot of
+// the list they have, and when they were invited. It is a dictionary of structured fields (RFC
+// 9651).
 const Header = "Fairdoor-Guest"
 
-// Ask implements [feature.Asker]: the site is told of guests. No visitor's header of that name gets there.
+// Ask implements [feature.Asker]: the site is told of guests. No visitor's header of that name gets
+// there.
 func (d *door) Ask(r *http.Request, _ *feature.Room, v *feature.Visit) *http.Request {
 	if v == nil {
 		return r
@@ -234,8 +242,8 @@ func (d *door) Ask(r *http.Request, _ *feature.Room, v *feature.Visit) *http.Req
 	return origin.WithField(r, Header, []string{fmt.Sprintf("entry=%d, rank=%d, invited=%q", g.Number, g.Rank, g.InvitedAt.Format(time.RFC3339))})
 }
 
-// Before implements [feature.Doorkeeper]: somebody who may not join sees the page on which they can sign up, or which has their place on the
-// waitlist.
+// Before implements [feature.Doorkeeper]: somebody who may not join sees the page on which they can
+// sign up, or which has their place on the waitlist.
 func (d *door) Before(w http.ResponseWriter, r *http.Request, v *feature.Visit) bool {
 	if !v.Shut || !d.only {
 		return false

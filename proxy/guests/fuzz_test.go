@@ -19,7 +19,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
 
-// FuzzRequests sends a waitlist what strangers may send. It answers each, blames nobody else, and hands out no cookie.
+// FuzzRequests sends a waitlist what strangers may send. It answers each, blames nobody else, and
+// hands out no cookie.
 func FuzzRequests(f *testing.F) {
 	store, err := waitlist.Open(f.Context(), filepath.Join(f.TempDir(), "waitlists.db"))
 	require.NoError(f, err)

@@ -8,8 +8,9 @@ import (
 	"github.com/fairdoor-gate/fairdoor/templates/guestpage"
 )
 
-// comeBack gives the browser of somebody who has the link of a mail the cookie of their entry. If the browser has the cookie of another
-// entry, or nobody has followed the link, it takes a button: the link may be a stranger's.
+// comeBack gives the browser of somebody who has the link of a mail the cookie of their entry. If
+// the browser has the cookie of another entry, or nobody has followed the link, it takes a button:
+// the link may be a stranger's.
 func (q *request) comeBack(secret string) {
 	e, err := q.list.record.EntryBySecret(q.Context(), secret, q.now)
 	own, errOwn := q.mine()
@@ -25,8 +26,9 @@ func (q *request) comeBack(secret string) {
 	}
 }
 
-// isFollowed says whether a request is one for a page that is shown by itself, or one of the site's own scripts; not that for an image,
-// say, on a page of another site. Programs that are no browsers do not say what a request is for.
+// isFollowed says whether a request is one for a page that is shown by itself, or one of the site's
+// own scripts; not that for an image, say, on a page of another site. Programs that are no browsers
+// do not say what a request is for.
 func (q *request) isFollowed() bool {
 	switch q.Header.Get("Sec-Fetch-Dest") {
 	case "", "document":
@@ -37,7 +39,8 @@ func (q *request) isFollowed() bool {
 	return false
 }
 
-// getLeave shows the button that takes the reader of a mail off the list. Programs that look at the links of mails do not press it.
+// getLeave shows the button that takes the reader of a mail off the list. Programs that look at the
+// links of mails do not press it.
 func (q *request) getLeave() {
 	token := q.URL.Query().Get("token")
 	e, err := q.list.record.EntryByMail(q.Context(), token, q.now)
@@ -50,7 +53,8 @@ func (q *request) getLeave() {
 	}
 }
 
-// postLeave takes the reader of a mail off the list: by the button, or by the one click of a mail program (RFC 8058).
+// postLeave takes the reader of a mail off the list: by the button, or by the one click of a mail
+// program (RFC 8058).
 func (q *request) postLeave() {
 	f, ok := q.form()
 	if !ok {
@@ -82,7 +86,8 @@ func (q *request) refused(err error) bool {
 	return true
 }
 
-// getConfirm shows the button that confirms an address. Programs that look at the links of mails do not press it.
+// getConfirm shows the button that confirms an address. Programs that look at the links of mails do
+// not press it.
 func (q *request) getConfirm() {
 	token := q.URL.Query().Get("token")
 	_, err := q.list.record.Confirmation(q.Context(), token, q.now)
@@ -108,7 +113,8 @@ func (q *request) postConfirm() {
 	}
 }
 
-// getInvite shows the button that accepts an invite: that of the link, or without one the sender's own.
+// getInvite shows the button that accepts an invite: that of the link, or without one the sender's
+// own.
 func (q *request) getInvite() {
 	token := q.URL.Query().Get("token")
 	var e waitlist.Entry

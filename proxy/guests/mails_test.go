@@ -82,7 +82,8 @@ func TestSignUpsPassTheChallengeOfTheRoom(t *testing.T) {
 	assert.Equal(t, http.StatusAccepted, p.join(v, map[string]string{"email": "bob@example.com", "response": provider.Answer()}).Status)
 }
 
-// TestTheReferralThatCountsIsThatOfWhoConfirms has somebody else sign up the same address with a code of their own.
+// TestTheReferralThatCountsIsThatOfWhoConfirms has somebody else sign up the same address with a
+// code of their own.
 func TestTheReferralThatCountsIsThatOfWhoConfirms(t *testing.T) {
 	t.Parallel()
 	const stranger, owner = 0, 1
@@ -133,7 +134,8 @@ func TestTheReferralThatCountsIsThatOfWhoConfirms(t *testing.T) {
 	}
 }
 
-// TestEveryMailHasAWayOut leaves by the one click of a mail program (RFC 8058), which has no cookie.
+// TestEveryMailHasAWayOut leaves by the one click of a mail program (RFC 8058), which has no
+// cookie.
 func TestEveryMailHasAWayOut(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []waitlist.MailKind{waitlist.MailConfirm, waitlist.MailPlace, waitlist.MailInvite} {

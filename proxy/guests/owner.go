@@ -14,18 +14,19 @@ const keepCookie = 400 * 24 * time.Hour
 // cookieSuffix ends the name of a waitlist's cookie. No room has a name that begins with a dot.
 func cookieSuffix(list string) string { return "." + list }
 
-// owner names an entry, for the browser that has shown to be its owner's. The moment of the sign-up tells the entry from another
-// one, of a record that was begun anew, which has the same number.
+// owner names an entry, for the browser that has shown to be its owner's. The moment of the sign-up
+// tells the entry from another one, of a record that was begun anew, which has the same number.
 type owner struct {
 	number int64
 	joined time.Time // to the millisecond
 }
 
-// The cookie has the number of the entry, the moment of the sign-up, and to whom it is bound, if it is.
+// The cookie has the number of the entry, the moment of the sign-up, and to whom it is bound, if it
+// is.
 const ownerLength = 8 + 8
 
-// owner returns whose entry the cookie of a request is for. Holds says whether a cookie that is bound, and was sealed with one of the
-// keys, belongs to the sender of the request.
+// owner returns whose entry the cookie of a request is for. Holds says whether a cookie that is
+// bound, and was sealed with one of the keys, belongs to the sender of the request.
 func (s *Setup) owner(h http.Header, holds func(bound []byte, key int) bool) (o owner, found bool) {
 	sealed, err := s.jar.Read(h)
 	if err != nil || len(sealed.Payload) < ownerLength || !holds(sealed.Payload[ownerLength:], sealed.Key) {

@@ -8,7 +8,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/templates/guestpage"
 )
 
-// getPlace answers with the sender's place, or with the page on which they can sign up. The link of a mail brings them back to it.
+// getPlace answers with the sender's place, or with the page on which they can sign up. The link of
+// a mail brings them back to it.
 func (q *request) getPlace() {
 	if secret := q.URL.Query().Get("secret"); secret != "" {
 		q.comeBack(secret)

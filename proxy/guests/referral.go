@@ -12,8 +12,9 @@ const longestReferral = 64
 // signedUp is before the code in the cookie, so that it is not empty without one.
 const signedUp = "signed up by "
 
-// carry has the browser of somebody who has signed up keep the code that they gave, or that they gave none, until they confirm. It is what counts
-// if they do so in this browser: also if the mail was caused by a sign-up of somebody else.
+// carry has the browser of somebody who has signed up keep the code that they gave, or that they
+// gave none, until they confirm. It is what counts if they do so in this browser: also if the mail
+// was caused by a sign-up of somebody else.
 func (q *request) carry(code string) error {
 	if len(code) > longestReferral {
 		code = ""

@@ -50,7 +50,8 @@ func (l *Waitlist) ServeHTTP(w http.ResponseWriter, r *http.Request, v feature.S
 	}
 }
 
-// handlers are what answers the requests for a path, by their methods; nil for no path of a waitlist.
+// handlers are what answers the requests for a path, by their methods; nil for no path of a
+// waitlist.
 func (q *request) handlers(path string) map[string]func() {
 	switch path {
 	case "":
@@ -65,8 +66,8 @@ func (q *request) handlers(path string) map[string]func() {
 	return nil
 }
 
-// ServeDoor answers somebody who is no guest at the door of the room: with their place, or with the page on which they can sign up.
-// The status is that of answers to those who wait.
+// ServeDoor answers somebody who is no guest at the door of the room: with their place, or with the
+// page on which they can sign up. The status is that of answers to those who wait.
 func (l *Waitlist) ServeDoor(w http.ResponseWriter, r *http.Request, v feature.Sender, status int) {
 	q := l.request(w, r, v)
 	switch e, err := q.mine(); {
@@ -135,7 +136,8 @@ func (q *request) tell(status int, e waitlist.Entry, own bool) {
 	q.page(status, v)
 }
 
-// unconfirmed answers somebody who has to confirm an address. The answer is the same for all of them.
+// unconfirmed answers somebody who has to confirm an address. The answer is the same for all of
+// them.
 func (q *request) unconfirmed(status int, email string) {
 	if q.JSON {
 		q.json(status, map[string]waitlist.Status{"status": waitlist.Unconfirmed})
@@ -219,8 +221,8 @@ func (q *request) send(status int, kind string, body []byte) {
 	reply.ForOne(q.w, q.Request, status, kind, body)
 }
 
-// refuse answers a request that cannot be answered as it is: apps with the detail, and people with the gate's page for the status, if
-// it has one.
+// refuse answers a request that cannot be answered as it is: apps with the detail, and people with
+// the gate's page for the status, if it has one.
 func (q *request) refuse(status int, detail string) {
 	if !q.JSON && status != http.StatusRequestEntityTooLarge {
 		q.list.o.Problem(q.w, q.Request, status)

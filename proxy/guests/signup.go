@@ -169,8 +169,8 @@ func (q *request) acknowledge(place waitlist.Place, f form) {
 	}
 }
 
-// rejoined signs somebody up anew whose own invite has expired. The error is waitlist.ErrNotFound if it has not, or if they give the
-// address of somebody else.
+// rejoined signs somebody up anew whose own invite has expired. The error is waitlist.ErrNotFound
+// if it has not, or if they give the address of somebody else.
 func (q *request) rejoined(f form) (waitlist.Place, error) {
 	e, err := q.mine()
 	if err != nil || e.Status != waitlist.Expired {
@@ -183,8 +183,8 @@ func (q *request) rejoined(f form) (waitlist.Place, error) {
 	return q.list.record.Rejoin(q.Context(), e.Number, q.now)
 }
 
-// joined signs somebody up. Where the answer must not tell whether the address is known, it comes at a time that does not tell it
-// either.
+// joined signs somebody up. Where the answer must not tell whether the address is known, it comes
+// at a time that does not tell it either.
 func (q *request) joined(f form, secretly bool) (p waitlist.Place, err error) {
 	who := waitlist.SignUp{
 		Email: f.Email, UserID: q.User, Referral: f.Referral, Addr: q.Addr,
@@ -199,7 +199,8 @@ func (q *request) joined(f form, secretly bool) (p waitlist.Place, err error) {
 	return p, err
 }
 
-// beat is what the time until a secret answer is a multiple of. It is longer than most sign-ups take.
+// beat is what the time until a secret answer is a multiple of. It is longer than most sign-ups
+// take.
 const beat = 250 * time.Millisecond
 
 // onTheBeat does something, and returns when a multiple of beat has passed since it began.
@@ -214,8 +215,8 @@ func onTheBeat(ctx context.Context, do func()) {
 	}
 }
 
-// settle answers somebody after a form: apps with the entry, a browser with the way to its page. If the entry is the sender's own, the
-// browser gets the cookie.
+// settle answers somebody after a form: apps with the entry, a browser with the way to its page. If
+// the entry is the sender's own, the browser gets the cookie.
 func (q *request) settle(place waitlist.Place) {
 	switch {
 	case place.Own && !q.keep(place.Entry):

@@ -116,7 +116,8 @@ func gateOf(t *testing.T, database string, to *site, kinds ...webhooks.Kind) (li
 	return list, stop
 }
 
-// Two gates share a database. The site is down at first and fails often, and one of the gates stops.
+// Two gates share a database. The site is down at first and fails often, and one of the gates
+// stops.
 func TestTheSiteHearsOfItsWaitlistInOrderUnderTheSameIDs(t *testing.T) {
 	server, err := postgrestest.Start()
 	require.NoError(t, err)

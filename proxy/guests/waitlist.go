@@ -33,12 +33,13 @@ type Config struct {
 	Room     string // the name of the room that it belongs to, which is no family
 	Settings waitlist.Settings
 
-	// SignUpsPerNetwork is how many sign-ups a minute one network may have at this gate, an IPv4 /24 or an IPv6 /56, and a
-	// quarter of what an IPv6 /48 may have; 0 is unlimited.
+	// SignUpsPerNetwork is how many sign-ups a minute one network may have at this gate, an IPv4
+	// /24 or an IPv6 /56, and a quarter of what an IPv6 /48 may have; 0 is unlimited.
 	SignUpsPerNetwork int
 
-	// URL is the address of the site, scheme://host[:port], with which links begin. Without it they begin, in answers, with the
-	// address that was asked for, and in mails with Local, which is where the gate listens.
+	// URL is the address of the site, scheme://host[:port], with which links begin. Without it they
+	// begin, in answers, with the address that was asked for, and in mails with Local, which is
+	// where the gate listens.
 	URL, Local string
 
 	MailTemplates fs.FS      // the operator's; nil for the built-in ones alone
@@ -63,7 +64,8 @@ type Options struct {
 	Log      *zap.Logger
 	Counters metrics.WaitlistCounters
 
-	// Wait is how what is done each second waits for the next: until ready is closed, or for so long. The default waits in real time.
+	// Wait is how what is done each second waits for the next: until ready is closed, or for so
+	// long. The default waits in real time.
 	Wait func(ready <-chan struct{}, atMost time.Duration)
 
 	// Problem answers somebody with the gate's page for a status.
@@ -75,7 +77,8 @@ type Options struct {
 	// Hooks sends what webhooks are told of the waitlist; nil for none.
 	Hooks func() *webhooks.Sender
 
-	// Enter takes a sign-up off what a network may have, and says whether there was one left. The network is that of the address.
+	// Enter takes a sign-up off what a network may have, and says whether there was one left. The
+	// network is that of the address.
 	Enter func(addr netip.Addr, now time.Time, perMinute int) bool
 }
 
@@ -192,14 +195,15 @@ func (l *Waitlist) Room() string { return l.setup.Load().cfg.Room }
 // Record returns the record of the waitlist.
 func (l *Waitlist) Record() *waitlist.List { return l.record }
 
-// Mails returns what composes mails, and whether they are kept for operators, because there is no SMTP.
+// Mails returns what composes mails, and whether they are kept for operators, because there is no
+// SMTP.
 func (l *Waitlist) Mails() (compose func(waitlist.Mail) (mail.Message, error), kept bool) {
 	s := l.setup.Load()
 	return s.composer.Compose, s.sender == nil
 }
 
-// Sweep does each second what is due, until the context ends: see waitlist.List.Sweep. What fails is logged once, until it works
-// again.
+// Sweep does each second what is due, until the context ends: see waitlist.List.Sweep. What fails
+// is logged once, until it works again.
 func (l *Waitlist) Sweep(ctx context.Context) {
 	failing := false
 	l.eachSecond(ctx, func(log *zap.Logger) {
@@ -232,11 +236,13 @@ func (l *Waitlist) Send(ctx context.Context) {
 	})
 }
 
-// mostTold is how many events a webhook is told of in one turn, and longestTurn how long a turn goes on beginning to tell it of one:
-// with the time of that one, the turn ends before the record gives it to another gate.
+// mostTold is how many events a webhook is told of in one turn, and longestTurn how long a turn
+// goes on beginning to tell it of one: with the time of that one, the turn ends before the record
+// gives it to another gate.
 const mostTold, longestTurn = 100, 30 * time.Second
 
-// Tell has webhooks told each second of what has happened to entries, until the context ends. Each is told in order, by one gate at a time.
+// Tell has webhooks told each second of what has happened to entries, until the context ends. Each
+// is told in order, by one gate at a time.
 func (l *Waitlist) Tell(ctx context.Context) {
 	tell := func(log *zap.Logger) {
 		var telling sync.WaitGroup

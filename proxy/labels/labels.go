@@ -1,5 +1,5 @@
-// Package labels keeps the names by which a site has operators recognise its visitors. Each gate keeps those of the visitors
-// that it has seen: they are in no store and on no disk.
+// Package labels keeps the names by which a site has operators recognise its visitors. Each gate
+// keeps those of the visitors that it has seen: they are in no store and on no disk.
 package labels
 
 import (
@@ -11,7 +11,8 @@ import (
 )
 
 const (
-	// Most is how many labels are kept at least, of the visitors who were seen last; twice as many are kept at most.
+	// Most is how many labels are kept at least, of the visitors who were seen last; twice as many
+	// are kept at most.
 	Most = 5000
 	// longest is how long a label may be, in characters.
 	longest = 80
@@ -23,7 +24,8 @@ type Labels struct {
 	latest, last map[queue.ID]string // a visitor who is seen again is among the latest
 }
 
-// Note takes in the label of a visitor: as one line, without what cannot be seen, and cut if it is long.
+// Note takes in the label of a visitor: as one line, without what cannot be seen, and cut if it is
+// long.
 func (l *Labels) Note(id queue.ID, text string) {
 	text = clean(text)
 	l.mu.RLock()

@@ -1,4 +1,5 @@
-// Package left lets a site tell how many of the things that it sells are left, by a header of its answers.
+// Package left lets a site tell how many of the things that it sells are left, by a header of its
+// answers.
 package left
 
 import (
@@ -61,8 +62,9 @@ func (p *part) Ask(r *http.Request, of *feature.Room, _ *feature.Visit) *http.Re
 // Headers implements [feature.Listener].
 func (*Feature) Headers() []string { return []string{Header} }
 
-// Told implements [feature.Listener]: the room of a request takes in how much is left, and the number is kept from the visitor. A number is
-// of the moment at which its request was sent: however long an answer took, it does not count against one to a later request.
+// Told implements [feature.Listener]: the room of a request takes in how much is left, and the
+// number is kept from the visitor. A number is of the moment at which its request was sent: however
+// long an answer took, it does not count against one to a later request.
 func (*Feature) Told(resp *http.Response) {
 	lines := resp.Header[Header]
 	if len(lines) == 0 {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Of a crowd, a batch of connections is accepted at a time for each processor. A batch is a part of a crowd if the connections come
-// faster than one a millisecond.
+// Of a crowd, a batch of connections is accepted at a time for each processor. A batch is a part of
+// a crowd if the connections come faster than one a millisecond.
 const (
 	batch     = 16
 	unhurried = time.Millisecond
@@ -43,8 +43,9 @@ func (l *listener) Accept() (net.Conn, error) {
 	return of, nil
 }
 
-// breathe lets requests of the connections that are there already have their turn between two batches. Go looks for what has come on
-// these only when nothing else can run, and while a crowd comes, accepting can always run.
+// breathe lets requests of the connections that are there already have their turn between two
+// batches. Go looks for what has come on these only when nothing else can run, and while a crowd
+// comes, accepting can always run.
 func (l *listener) breathe() {
 	size := batch * runtime.GOMAXPROCS(0)
 	if l.accepted++; l.accepted < size {

@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// acceptLater has the system hand connections to the server once something was sent on them, or after the patience. So a crowd of new
-// connections waits in the system and not in the server, where those who are in would wait behind all of it.
+// acceptLater has the system hand connections to the server once something was sent on them, or
+// after the patience. So a crowd of new connections waits in the system and not in the server,
+// where those who are in would wait behind all of it.
 func acceptLater(l net.Listener, patience time.Duration) {
 	of, ok := l.(syscall.Conn)
 	if !ok {

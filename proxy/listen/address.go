@@ -11,8 +11,9 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
 )
 
-// CheckAddress says what is wrong with an address to listen on, "" for nothing; it continues a sentence that begins with the address. An
-// address is host:port. The host is empty, an IP address or a name.
+// CheckAddress says what is wrong with an address to listen on, "" for nothing; it continues a
+// sentence that begins with the address. An address is host:port. The host is empty, an IP address
+// or a name.
 func CheckAddress(s string) string {
 	host, port, err := net.SplitHostPort(s)
 	if err != nil {
@@ -30,7 +31,8 @@ func CheckAddress(s string) string {
 	return ""
 }
 
-// IsLoopback reports whether only this machine can reach an address. CheckAddress has accepted the address.
+// IsLoopback reports whether only this machine can reach an address. CheckAddress has accepted the
+// address.
 func IsLoopback(address string) bool {
 	host, _, _ := net.SplitHostPort(address)
 	return isLoopback(host)
@@ -56,8 +58,8 @@ func anyAddress(host string) bool {
 	return host == "" || err == nil && ip.IsUnspecified()
 }
 
-// Reaches reports whether an origin is an address of this machine on which the gate listens, as far as the names show it. Each
-// request would come back to the gate for ever.
+// Reaches reports whether an origin is an address of this machine on which the gate listens, as far
+// as the names show it. Each request would come back to the gate for ever.
 func Reaches(origin, listen string) bool {
 	u, err := url.Parse(origin)
 	if err != nil || u.Host == "" {

@@ -26,8 +26,8 @@ func newCertificates(files []Certificate, managed func(*tls.ClientHelloInfo) (*t
 	return c, c.load()
 }
 
-// load reads all pairs and puts them in use. If any of them is wrong, none is put in use, and the error has all that is
-// wrong.
+// load reads all pairs and puts them in use. If any of them is wrong, none is put in use, and the
+// error has all that is wrong.
 func (c *certificates) load() error {
 	var (
 		pairs []tls.Certificate
@@ -57,8 +57,8 @@ func (c *certificates) config() *tls.Config {
 // challenge is the protocol by which certificate authorities ask for proof (RFC 8737).
 const challenge = "acme-tls/1"
 
-// choose returns the certificate of a file that suits the client, a managed one, or the first of a file if neither does. A certificate
-// authority is always answered by who manages certificates.
+// choose returns the certificate of a file that suits the client, a managed one, or the first of a
+// file if neither does. A certificate authority is always answered by who manages certificates.
 func (c *certificates) choose(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	pairs := *c.now.Load()
 	if c.managed != nil && slices.Contains(hello.SupportedProtos, challenge) {

@@ -14,8 +14,8 @@ import (
 // chunk is how much is written under one deadline, in bytes.
 const chunk = 64 << 10
 
-// conn is a connection whose writes have to make progress. With TLS it is below the tls.Conn. Its read deadline is net/http's
-// alone. A write deadline that net/http sets holds besides ours.
+// conn is a connection whose writes have to make progress. With TLS it is below the tls.Conn. Its
+// read deadline is net/http's alone. A write deadline that net/http sets holds besides ours.
 //
 // Only net.Conn is embedded, so that there is no ReadFrom: a websocket's data goes through Write.
 type conn struct {
@@ -51,7 +51,8 @@ func connOf(c net.Conn) *conn {
 	return ours
 }
 
-// shed ends the connection without another byte. When net/http closes it, it is held, and closed later.
+// shed ends the connection without another byte. When net/http closes it, it is held, and closed
+// later.
 func (c *conn) shed() {
 	if c.state.CompareAndSwap(inUse, shed) {
 		_ = c.Conn.SetReadDeadline(time.Unix(1, 0)) // net/http is reading what may come next
@@ -90,8 +91,8 @@ func (c *conn) Write(p []byte) (int, error) {
 	}
 }
 
-// renew gives the next write its time. It moves the deadline only when a quarter of the time has passed. For that the deadline
-// is a quarter later.
+// renew gives the next write its time. It moves the deadline only when a quarter of the time has
+// passed. For that the deadline is a quarter later.
 func (c *conn) renew() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -110,8 +111,8 @@ func (c *conn) renew() error {
 	return nil
 }
 
-// SetWriteDeadline sets a deadline that holds besides the one for progress. Where there is none, it does nothing to take it
-// away, as net/http asks after every request.
+// SetWriteDeadline sets a deadline that holds besides the one for progress. Where there is none, it
+// does nothing to take it away, as net/http asks after every request.
 func (c *conn) SetWriteDeadline(t time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -127,8 +128,8 @@ func (c *conn) SetDeadline(t time.Time) error {
 	return errors.Join(c.SetReadDeadline(t), c.SetWriteDeadline(t))
 }
 
-// CloseWrite closes one direction, as net/http does before it closes a connection on which somebody may still be sending,
-// and as websockets do.
+// CloseWrite closes one direction, as net/http does before it closes a connection on which somebody
+// may still be sending, and as websockets do.
 func (c *conn) CloseWrite() error { return closeWrite(c.Conn) }
 
 // Close closes the connection, later if it was shed.

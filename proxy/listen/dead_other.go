@@ -7,5 +7,6 @@ import (
 	"time"
 )
 
-// limitUnconfirmed does nothing: the system decides for how long it sends again what nobody confirms.
+// limitUnconfirmed does nothing: the system decides for how long it sends again what nobody
+// confirms.
 func limitUnconfirmed(*net.TCPConn, time.Duration) {}

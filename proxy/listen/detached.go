@@ -17,19 +17,21 @@ func (s *Server) context(net.Listener) context.Context {
 	return context.WithValue(context.Background(), serverKey{}, s)
 }
 
-// Detached is the body of an answer that net/http has forgotten. It is for answers that take long and on which little is sent,
-// such as event streams: net/http would keep two buffers, two goroutines and the request for each of them. Detach makes it.
+// Detached is the body of an answer that net/http has forgotten. It is for answers that take long
+// and on which little is sent, such as event streams: net/http would keep two buffers, two
+// goroutines and the request for each of them. Detach makes it.
 type Detached struct {
 	conn    net.Conn
 	chunked bool
 }
 
-// Detach has serve write the body of an answer, on a goroutine of its own. The answer has its header (WriteHeader), which says
-// that the connection is closed afterwards. The handler had best return then: what net/http keeps for a request is free when it
-// has. The connection is closed when serve returns, and Shutdown waits for that as for a handler.
+// Detach has serve write the body of an answer, on a goroutine of its own. The answer has its
+// header (WriteHeader), which says that the connection is closed afterwards. The handler had best
+// return then: what net/http keeps for a request is free when it has. The connection is closed when
+// serve returns, and Shutdown waits for that as for a handler.
 //
-// Detach does nothing and returns false if the answer cannot be detached: another server serves the request, or it came by
-// HTTP/2, where many answers share a connection.
+// Detach does nothing and returns false if the answer cannot be detached: another server serves the
+// request, or it came by HTTP/2, where many answers share a connection.
 func Detach(w http.ResponseWriter, r *http.Request, serve func(*Detached)) bool {
 	s, ok := r.Context().Value(serverKey{}).(*Server)
 	if !ok || r.ProtoMajor != 1 {
@@ -77,8 +79,8 @@ func (d *Detached) Close() error {
 	return d.conn.Close()
 }
 
-// Wait waits until the connection is closed here, or by the visitor, and closes it then. What the visitor sends means nothing:
-// they have been told that the connection ends with the answer.
+// Wait waits until the connection is closed here, or by the visitor, and closes it then. What the
+// visitor sends means nothing: they have been told that the connection ends with the answer.
 func (d *Detached) Wait() {
 	in := d.conn
 	if secure, ok := in.(interface{ NetConn() net.Conn }); ok {

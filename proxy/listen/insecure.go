@@ -13,9 +13,10 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
 )
 
-// Redirect answers requests by plain HTTP: it sends them to https, on the port of address, where the gate speaks TLS. Visitors
-// of the standard port are sent to the standard port, which something between them and the gate may lead to another. A request
-// for a host that the gate does not serve is refused, so that nobody is sent anywhere else.
+// Redirect answers requests by plain HTTP: it sends them to https, on the port of address, where
+// the gate speaks TLS. Visitors of the standard port are sent to the standard port, which something
+// between them and the gate may lead to another. A request for a host that the gate does not serve
+// is refused, so that nobody is sent anywhere else.
 func Redirect(address string, serves func(host string) bool) http.Handler {
 	_, port, _ := net.SplitHostPort(address)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -71,12 +72,13 @@ func withPort(name, port string) string {
 // errInsecure ends a connection on which somebody speaks plain HTTP and not TLS.
 var errInsecure = errors.New("plain HTTP where TLS is spoken")
 
-// isInsecure says whether what a connection begins with is a request of HTTP: it begins with the letter of a method, and a record
-// of TLS does not.
+// isInsecure says whether what a connection begins with is a request of HTTP: it begins with the
+// letter of a method, and a record of TLS does not.
 func isInsecure(first byte) bool { return 'A' <= first && first <= 'Z' }
 
-// answerInsecure answers a request that came by plain HTTP where TLS is spoken: with the address that was meant, and for GET and HEAD
-// with a redirect to it. first is what was read of the request. The read deadline is that of the TLS handshake.
+// answerInsecure answers a request that came by plain HTTP where TLS is spoken: with the address
+// that was meant, and for GET and HEAD with a redirect to it. first is what was read of the
+// request. The read deadline is that of the TLS handshake.
 func (c *conn) answerInsecure(first []byte) {
 	in := bufio.NewReader(io.LimitReader(io.MultiReader(bytes.NewReader(first), c.Conn), c.maxHeader))
 	r, err := http.ReadRequest(in)
@@ -94,7 +96,8 @@ func (c *conn) answerInsecure(first []byte) {
 	_, _ = io.Copy(io.Discard, io.LimitReader(c.Conn, chunk))
 }
 
-// insecureAnswer is the answer to a request that belongs to the address to, as far as it is known. r is nil for what is no request.
+// insecureAnswer is the answer to a request that belongs to the address to, as far as it is known.
+// r is nil for what is no request.
 func insecureAnswer(r *http.Request, to string) string {
 	status, location, text := http.StatusBadRequest, "", "This port speaks https, and the request came by plain http. Begin the address with https://\n"
 	if to != "" {

@@ -9,8 +9,9 @@ import (
 	"go.uber.org/zap/zapcore"
 )
 
-// errorLog is the log of an http.Server. Strangers can fill it, for example by TLS handshakes that fail: so it takes only a few
-// lines a second, besides panics. The message is a constant because the sampler counts by it.
+// errorLog is the log of an http.Server. Strangers can fill it, for example by TLS handshakes that
+// fail: so it takes only a few lines a second, besides panics. The message is a constant because
+// the sampler counts by it.
 func errorLog(l *zap.Logger) *log.Logger {
 	sampled := l.WithOptions(zap.WrapCore(func(c zapcore.Core) zapcore.Core {
 		return zapcore.NewSamplerWithOptions(c, time.Second, 5, 0)

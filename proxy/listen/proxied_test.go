@@ -39,7 +39,8 @@ func header(t *testing.T, version byte, fields ...proxyproto.TLV) string {
 	return string(text)
 }
 
-// exchange writes to a connection, and returns the status and the body of the answer, 0 if there is none.
+// exchange writes to a connection, and returns the status and the body of the answer, 0 if there is
+// none.
 func exchange(t *testing.T, c net.Conn, text string) (status int, body string) {
 	t.Helper()
 	_, err := io.WriteString(c, text)

@@ -1,7 +1,8 @@
 // Package listen is the server that faces the outside: that of net/http, set up for strangers.
 //
-// It cuts off slow visitors by their lack of progress, and never by one deadline for a whole request. So a large download
-// over a slow line completes, and a visitor who stops reading, or sends a byte now and then, is cut off:
+// It cuts off slow visitors by their lack of progress, and never by one deadline for a whole
+// request. So a large download over a slow line completes, and a visitor who stops reading, or
+// sends a byte now and then, is cut off:
 //
 //   - The header of a request has to be there within ReadHeaderTimeout.
 //   - While the gate waits for the body of a request, some of it has to come in every ProgressTimeout.
@@ -10,13 +11,15 @@
 //   - What was sent on a TCP connection, also a keep-alive probe, has to be confirmed within ProgressTimeout. So websockets
 //     and event streams, on which little is sent, end when their visitor's network is gone.
 //
-// An answer that takes long, and on which little is sent, may be detached from its request (Detach), which saves memory.
-// Connections and streams of those who poll too often are closed while the server is late: package flood decides which, and handlers ask it.
+// An answer that takes long, and on which little is sent, may be detached from its request
+// (Detach), which saves memory. Connections and streams of those who poll too often are closed
+// while the server is late: package flood decides which, and handlers ask it.
 //
-// HTTP/2 works over TLS only. Where TLS is spoken, a request by plain HTTP is redirected or told to use https.
+// HTTP/2 works over TLS only. Where TLS is spoken, a request by plain HTTP is redirected or told to
+// use https.
 //
-// Connections of listed balancers begin with a header of the PROXY protocol, and their visitors have the addresses that it says.
-// Nobody else's header is believed.
+// Connections of listed balancers begin with a header of the PROXY protocol, and their visitors
+// have the addresses that it says. Nobody else's header is believed.
 package listen
 
 import (
@@ -40,27 +43,32 @@ import (
 type Config struct {
 	// Handler answers the requests.
 	Handler http.Handler
-	// Certificates are the pairs of files for TLS. Without any, and without Managed, the server speaks plain HTTP/1.1.
+	// Certificates are the pairs of files for TLS. Without any, and without Managed, the server
+	// speaks plain HTTP/1.1.
 	Certificates []Certificate
-	// Managed chooses certificates that somebody else keeps, and answers a certificate authority's questions; nil for none. A client for
-	// whom it has none gets one of Certificates.
+	// Managed chooses certificates that somebody else keeps, and answers a certificate authority's
+	// questions; nil for none. A client for whom it has none gets one of Certificates.
 	Managed func(*tls.ClientHelloInfo) (*tls.Certificate, error)
-	// Serves says whether a host is served here. Visitors who come for one by plain HTTP where TLS is spoken are redirected. By default
-	// they are only told to use https.
+	// Serves says whether a host is served here. Visitors who come for one by plain HTTP where TLS
+	// is spoken are redirected. By default they are only told to use https.
 	Serves func(host string) bool
-	// Balancers are the networks of those whose connections begin with a header of the PROXY protocol, which has to be there within
-	// ReadHeaderTimeout. None by default.
+	// Balancers are the networks of those whose connections begin with a header of the PROXY
+	// protocol, which has to be there within ReadHeaderTimeout. None by default.
 	Balancers []netip.Prefix
-	// ReadHeaderTimeout bounds the reading of a request's header, and the TLS handshake. It begins when the first byte of a connection has
-	// come, or where none comes, some seconds later, as the system decides. 5 s by default.
+	// ReadHeaderTimeout bounds the reading of a request's header, and the TLS handshake. It begins
+	// when the first byte of a connection has come, or where none comes, some seconds later, as the
+	// system decides. 5 s by default.
 	ReadHeaderTimeout time.Duration
 	// IdleTimeout is how long a connection is kept without a request. 120 s by default.
 	IdleTimeout time.Duration
-	// ProgressTimeout is how long a visitor may make no progress. 30 s by default; up to a quarter more may pass.
+	// ProgressTimeout is how long a visitor may make no progress. 30 s by default; up to a quarter
+	// more may pass.
 	ProgressTimeout time.Duration
-	// MaxHeaderBytes bounds a request's header. The server answers 431 to a larger one. 64 KiB by default.
+	// MaxHeaderBytes bounds a request's header. The server answers 431 to a larger one. 64 KiB by
+	// default.
 	MaxHeaderBytes int
-	// Late tells how late requests come, which decides whether those who wait are shed; see package flood. By default it is measured.
+	// Late tells how late requests come, which decides whether those who wait are shed; see package
+	// flood. By default it is measured.
 	Late func() time.Duration
 	// Log gets what net/http has to report, a few lines a second at most. Nothing by default.
 	Log *zap.Logger
@@ -120,8 +128,8 @@ func New(cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// Serve answers the requests that come in on l, and closes l in the end. It returns nil after Shutdown, and an error if l
-// fails. It may be called for several listeners.
+// Serve answers the requests that come in on l, and closes l in the end. It returns nil after
+// Shutdown, and an error if l fails. It may be called for several listeners.
 func (s *Server) Serve(l net.Listener) error {
 	acceptLater(l, s.http.ReadHeaderTimeout)
 	l = &listener{Listener: l, server: s}
@@ -145,17 +153,19 @@ func (s *Server) Reload() error {
 	return s.certs.load()
 }
 
-// Shutdown stops accepting connections, and waits for the open requests and tunnels (hijacked connections, as of websockets, and
-// detached answers).
-// When ctx ends it closes those that are left. It returns an error if it had to break off requests; tunnels that it had to
-// close are no error, because some never end by themselves. When Shutdown returns, the handlers of tunnels have returned.
+// Shutdown stops accepting connections, and waits for the open requests and tunnels (hijacked
+// connections, as of websockets, and detached answers). When ctx ends it closes those that are
+// left. It returns an error if it had to break off requests; tunnels that it had to close are no
+// error, because some never end by themselves. When Shutdown returns, the handlers of tunnels have
+// returned.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.bound.Close() // streams that are held are requests
 	err := s.http.Shutdown(ctx)
 	s.tunnels.wait(ctx)
 	s.tunnels.close()
 	if err != nil {
-		// Shutdown of net/http gives up without looking again: it may have counted a tunnel that was just being made as a request.
+		// Shutdown of net/http gives up without looking again: it may have counted a tunnel that
+		// was just being made as a request.
 		err = s.http.Shutdown(ctx)
 	}
 	if err != nil {

@@ -20,8 +20,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/listen/listentest"
 )
 
-// shedding is a server under pressure, which sheds every request but those for /in, of somebody who is in, and for /other. Those for /soon
-// are of people who ask too soon.
+// shedding is a server under pressure, which sheds every request but those for /in, of somebody who
+// is in, and for /other. Those for /soon are of people who ask too soon.
 func shedding(t *testing.T, secure bool) (address string, s *listen.Server) {
 	cfg := handler(func(w http.ResponseWriter, r *http.Request) {
 		c, kind := flood.Of(r.Context()), flood.Again
@@ -102,7 +102,8 @@ func TestAShedStreamOfHTTP2IsResetLaterAndItsConnectionGoesOn(t *testing.T) {
 	assert.Len(t, conns, 1)
 }
 
-// floodBy sends 40 requests at once on one connection of HTTP/2, and returns how the first of them ended.
+// floodBy sends 40 requests at once on one connection of HTTP/2, and returns how the first of them
+// ended.
 func floodBy(t *testing.T, client *http.Client, url string) error {
 	t.Helper()
 	ended := make(chan error, 40)

@@ -7,12 +7,14 @@ import (
 	"time"
 )
 
-// stackStep is as much stack as makes the runtime give a goroutine 16 KiB of it in one step, in bytes. Nearly all requests fit in these.
+// stackStep is as much stack as makes the runtime give a goroutine 16 KiB of it in one step, in
+// bytes. Nearly all requests fit in these.
 const stackStep = 8 << 10
 
-// growStack gives the goroutine of a stream the stack that a request needs. A goroutine begins with 2 KiB. When these are full, the
-// runtime copies the stack to one of twice the size. With all the frames of a request on it, the copies would cost more than all that the
-// gate does for the request. n is any index below stackStep; without it the compiler would leave the frame out.
+// growStack gives the goroutine of a stream the stack that a request needs. A goroutine begins with
+// 2 KiB. When these are full, the runtime copies the stack to one of twice the size. With all the
+// frames of a request on it, the copies would cost more than all that the gate does for the
+// request. n is any index below stackStep; without it the compiler would leave the frame out.
 //
 //go:noinline
 func growStack(n int) byte {
@@ -21,8 +23,8 @@ func growStack(n int) byte {
 	return frame[n/2]
 }
 
-// stall cuts off a stream of HTTP/2 on which a single read or write takes too long. A deadline would not do: on a stream it
-// also takes effect while nobody reads or writes.
+// stall cuts off a stream of HTTP/2 on which a single read or write takes too long. A deadline
+// would not do: on a stream it also takes effect while nobody reads or writes.
 type stall struct {
 	timeout time.Duration
 	cut     func(time.Time) error // a stream's SetReadDeadline or SetWriteDeadline
@@ -130,7 +132,8 @@ func (w *streamWriter) FlushError() error {
 // Flush is FlushError for callers that do not need the error.
 func (w *streamWriter) Flush() { _ = w.FlushError() }
 
-// finish ends the watch. What is still buffered goes out after the handler has returned, with a deadline of its own.
+// finish ends the watch. What is still buffered goes out after the handler has returned, with a
+// deadline of its own.
 func (w *streamWriter) finish() {
 	w.stall.finish()
 	_ = w.control.SetWriteDeadline(time.Now().Add(w.timeout))

@@ -7,7 +7,8 @@ import (
 	"sync"
 )
 
-// tunnels are the hijacked connections, which http.Server forgets, and the handlers that may hijack one or serve one.
+// tunnels are the hijacked connections, which http.Server forgets, and the handlers that may hijack
+// one or serve one.
 type tunnels struct {
 	mu       sync.Mutex
 	open     map[*conn]struct{}

@@ -1,4 +1,5 @@
-// Package measure measures for a room how its site does: how long it takes to answer those who are in, and how often it fails.
+// Package measure measures for a room how its site does: how long it takes to answer those who are
+// in, and how often it fails.
 package measure
 
 import (
@@ -14,7 +15,8 @@ import (
 	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
-// measured is the writer of an answer whose header is waited for: the room measures how long the origin takes. It is pooled.
+// measured is the writer of an answer whose header is waited for: the room measures how long the
+// origin takes. It is pooled.
 type measured struct {
 	http.ResponseWriter
 	queue *queueroom.Room // nil once the header was there
@@ -25,7 +27,8 @@ type measured struct {
 
 var writers = sync.Pool{New: func() any { return new(measured) }}
 
-// largeBody is how large the body of a request is, in bytes, from which on the time for it is its sender's.
+// largeBody is how large the body of a request is, in bytes, from which on the time for it is its
+// sender's.
 const largeBody = 64 << 10
 
 // Feature measures the sites of a gate's rooms.
@@ -34,11 +37,13 @@ type Feature struct{ gate feature.Gate }
 // NewFeature returns what measures the sites of a gate's rooms.
 func NewFeature(g feature.Gate) *Feature { return &Feature{g} }
 
-// Part implements [feature.Feature]. Whether a room measures is a setting, which may change while it runs.
+// Part implements [feature.Feature]. Whether a room measures is a setting, which may change while
+// it runs.
 func (f *Feature) Part(context.Context, *feature.Setup) (feature.Part, error) { return f, nil }
 
-// Writer implements [feature.Watcher]: it returns the writer of an answer to a visitor, as one that measures if the room does. The time of
-// connections that last, and of requests with large bodies, says nothing of the site.
+// Writer implements [feature.Watcher]: it returns the writer of an answer to a visitor, as one that
+// measures if the room does. The time of connections that last, and of requests with large bodies,
+// says nothing of the site.
 func (f *Feature) Writer(w http.ResponseWriter, r *http.Request, v *feature.Visit, ticket queue.ID) (http.ResponseWriter, feature.Ender) {
 	room := v.Room.Queue
 	if !room.Measures() || feature.Connects(r) || r.ContentLength < 0 || r.ContentLength >= largeBody {
@@ -49,8 +54,9 @@ func (f *Feature) Writer(w http.ResponseWriter, r *http.Request, v *feature.Visi
 	return m, m
 }
 
-// voteOf is whose vote on the site a request is. A visitor who has brought no ticket, and is not named, may throw the new one away:
-// they share a vote with all such visitors of their network, and of the IPv6 /48 that it is in.
+// voteOf is whose vote on the site a request is. A visitor who has brought no ticket, and is not
+// named, may throw the new one away: they share a vote with all such visitors of their network, and
+// of the IPv6 /48 that it is in.
 func voteOf(v *feature.Visit, ticket queue.ID) queue.ID {
 	if v.Ticket.State != queue.None || v.Subject != (queue.ID{}) {
 		return ticket
@@ -64,7 +70,8 @@ func voteOf(v *feature.Visit, ticket queue.ID) queue.ID {
 	return queue.ID{}
 }
 
-// End implements [feature.Ender]: it ends the measuring, if nobody has answered until now: the visitor has left.
+// End implements [feature.Ender]: it ends the measuring, if nobody has answered until now: the
+// visitor has left.
 func (m *measured) End() {
 	m.note(pressure.Left)
 	*m = measured{}

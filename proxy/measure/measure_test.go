@@ -130,7 +130,8 @@ func TestRequestsOfThoseWhoAreInAreMeasured(t *testing.T) {
 	}
 }
 
-// Some visitors ask again and again for what is slow, or fails, while 20 others find the site well. Then 50 more come.
+// Some visitors ask again and again for what is slow, or fails, while 20 others find the site well.
+// Then 50 more come.
 func TestAFewVisitorsKeepNobodyOut(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -215,7 +216,8 @@ func TestStatusSaysThatTheRoomIsOpenToAll(t *testing.T) {
 	assert.False(t, pressedOf(f).OpenToAll)
 }
 
-// A site answers in 40 ms as long as no more than 24 people use it. From then on each further one has all wait for 20 ms more.
+// A site answers in 40 ms as long as no more than 24 people use it. From then on each further one
+// has all wait for 20 ms more.
 func TestShadowModeProposesTheKneeOfASiteThatGetsSlow(t *testing.T) {
 	t.Parallel()
 	const knee = 24

@@ -57,8 +57,8 @@ func (c *WaitlistCounters) CountMails(sent, failed int) {
 	c.failed.Add(float64(failed))
 }
 
-// The numbers of a waitlist take the record some tenths of a second at a million entries. So they are asked for at most once in
-// keepNumbers, and not waited for longer than patience.
+// The numbers of a waitlist take the record some tenths of a second at a million entries. So they
+// are asked for at most once in keepNumbers, and not waited for longer than patience.
 const keepNumbers, patience = 10 * time.Second, 5 * time.Second
 
 // waitlists remembers the numbers of waitlists.

@@ -1,4 +1,5 @@
-// Package move lets somebody who waits move their place to another device, by a link that the other device opens.
+// Package move lets somebody who waits move their place to another device, by a link that the other
+// device opens.
 package move
 
 import (
@@ -27,7 +28,8 @@ import (
 const (
 	// linkLasts is for how long a link moves a place.
 	linkLasts = 10 * time.Minute
-	// movesPerNetwork is how many places a network moves in no time, and again in the time for which the copies of one are void.
+	// movesPerNetwork is how many places a network moves in no time, and again in the time for
+	// which the copies of one are void.
 	movesPerNetwork = 50
 	// picturesPerMinute is how many links of a network are drawn as a QR code.
 	picturesPerMinute = 30
@@ -72,8 +74,8 @@ func (p *part) For(s *feature.Setup) (feature.Part, error) {
 // Paths implements [feature.Owner].
 func (f *Feature) Paths() []feature.Path { return []feature.Path{{Name: "move", Serve: f.serve}} }
 
-// serve answers requests for the path by which a place moves to another device: it shows somebody who waits a link, and whoever opens the
-// link the button that takes the place.
+// serve answers requests for the path by which a place moves to another device: it shows somebody
+// who waits a link, and whoever opens the link the button that takes the place.
 func (f *Feature) serve(w http.ResponseWriter, r *http.Request) {
 	of := f.gate.Room(r.URL.Query().Get("room"))
 	if of == nil || !of.Setup().IsOn(r.Host) {
@@ -101,8 +103,8 @@ func (f *Feature) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// offer shows somebody who waits the link by which their place moves. It changes nothing. A user of the site, and the holder of a
-// pass, have their place on every device in any case.
+// offer shows somebody who waits the link by which their place moves. It changes nothing. A user of
+// the site, and the holder of a pass, have their place on every device in any case.
 func (p *part) offer(w http.ResponseWriter, r *http.Request, of *feature.Room, s *feature.Setup) {
 	var v feature.Visit
 	err := v.Read(r, of, s, p.feature.gate.Now())
@@ -130,7 +132,8 @@ func (p *part) offer(w http.ResponseWriter, r *http.Request, of *feature.Room, s
 	p.page(w, r, http.StatusOK, passpage.View{State: passpage.Carry, Link: link, Picture: picture})
 }
 
-// link is the link by which the visitor's place moves. That of a visitor in the endless line, who has none, leads nowhere.
+// link is the link by which the visitor's place moves. That of a visitor in the endless line, who
+// has none, leads nowhere.
 func (p *part) link(r *http.Request, v *feature.Visit) (string, error) {
 	lasts := min(linkLasts, v.Room.Settings().QueueTicketTTL)
 	if v.Endless != nil {
@@ -195,15 +198,17 @@ func (p *part) take(w http.ResponseWriter, r *http.Request, of *feature.Room, s 
 	w.WriteHeader(http.StatusSeeOther)
 }
 
-// may says whether the network of an address may move another place of a room: an attempt, and a part of the moves that the room has.
+// may says whether the network of an address may move another place of a room: an attempt, and a
+// part of the moves that the room has.
 func (f *Feature) may(addr netip.Addr, now time.Time, of *feature.Room) bool {
 	settings := of.Settings()
 	each := max(settings.QueueTicketTTL, settings.SessionDuration) / movesPerNetwork
 	return f.gate.Attempts().PerMinute(addr, now, feature.AttemptsPerMinute) && f.moves.Spend(addr, now, each, movesPerNetwork)
 }
 
-// Instead implements [feature.Substitute]: it answers the device that a place has moved from. The page has its browser forget the ticket, and
-// every answer the admission token; before, the ticket holds no place.
+// Instead implements [feature.Substitute]: it answers the device that a place has moved from. The
+// page has its browser forget the ticket, and every answer the admission token; before, the ticket
+// holds no place.
 func (p *part) Instead(w http.ResponseWriter, r *http.Request, v *feature.Visit, d *queueroom.Decision) bool {
 	if d.Outcome != queueroom.Moved {
 		return false

@@ -48,8 +48,8 @@ func last(n netip.Prefix) netip.Addr {
 // IsEmpty says whether there are no networks in the set.
 func (s Set) IsEmpty() bool { return len(s.ranges) == 0 }
 
-// Contains says whether an address is in one of the networks. The address of an IPv6 network may not have a zone, and one of an
-// IPv4 network may not be written as IPv6.
+// Contains says whether an address is in one of the networks. The address of an IPv6 network may
+// not have a zone, and one of an IPv4 network may not be written as IPv6.
 func (s Set) Contains(addr netip.Addr) bool {
 	i, found := slices.BinarySearchFunc(s.ranges, addr, func(r addresses, addr netip.Addr) int { return r.first.Compare(addr) })
 	return found || i > 0 && addr.Compare(s.ranges[i-1].last) <= 0

@@ -1,4 +1,5 @@
-// Package networks bounds what the network of an address may have: so many in a time, and so many at once.
+// Package networks bounds what the network of an address may have: so many in a time, and so many
+// at once.
 package networks
 
 import (
@@ -10,17 +11,17 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
-// What Enter allows one network, an IPv4 /24 or an IPv6 /56: requests that pass uncounted, or that have
-// an address of it looked up. Its site may have queue.OfSite times as many.
+// What Enter allows one network, an IPv4 /24 or an IPv6 /56: requests that pass uncounted, or that
+// have an address of it looked up. Its site may have queue.OfSite times as many.
 const (
 	uncountedPerSecond = 20
 	uncountedBurst     = 200 // in no time, after some seconds with none
 	uncountedUnderWay  = 50  // whose answers have not ended
 )
 
-// Bounds are what networks, and the sites that IPv6 networks are in, may have for one purpose. They have a fixed number of entries for
-// each, and each network shares its entry with one in 16,384 of the others. Requests from very many networks get no more than all
-// entries together.
+// Bounds are what networks, and the sites that IPv6 networks are in, may have for one purpose. They
+// have a fixed number of entries for each, and each network shares its entry with one in 16,384 of
+// the others. Requests from very many networks get no more than all entries together.
 type Bounds struct {
 	seed           maphash.Seed
 	entries, sites [16384]network
@@ -29,7 +30,8 @@ type Bounds struct {
 // New returns bounds of which nothing is used.
 func New() *Bounds { return &Bounds{seed: maphash.MakeSeed()} }
 
-// of returns the network of an address, and its site, nil for none. Addresses that are not known share a network.
+// of returns the network of an address, and its site, nil for none. Addresses that are not known
+// share a network.
 func (n *Bounds) of(addr netip.Addr) (of, site *network) {
 	prefix := Of(addr)
 	of = &n.entries[n.index(prefix)]
@@ -53,7 +55,8 @@ func Of(addr netip.Addr) netip.Prefix {
 	return prefix
 }
 
-// SiteOf is the IPv6 /48 that a network is in; the zero Prefix for one of IPv4, or that is not known.
+// SiteOf is the IPv6 /48 that a network is in; the zero Prefix for one of IPv4, or that is not
+// known.
 func SiteOf(network netip.Prefix) netip.Prefix {
 	if !network.Addr().Is6() {
 		return netip.Prefix{}
@@ -62,9 +65,9 @@ func SiteOf(network netip.Prefix) netip.Prefix {
 	return site
 }
 
-// Spend takes one off what the network of an address may have, and off what its site may: one in the time each, and so many in no time
-// after a while with none. It says whether there was one left. This machine has no limit: a proxy on it that is not trusted brings
-// everybody.
+// Spend takes one off what the network of an address may have, and off what its site may: one in
+// the time each, and so many in no time after a while with none. It says whether there was one
+// left. This machine has no limit: a proxy on it that is not trusted brings everybody.
 func (n *Bounds) Spend(addr netip.Addr, now time.Time, each time.Duration, burst int) bool {
 	addr = addr.Unmap()
 	if addr.IsLoopback() {
@@ -82,7 +85,8 @@ func (n *Bounds) PerMinute(addr netip.Addr, now time.Time, most int) bool {
 // Entry is something that is done for a network and its site, until its end.
 type Entry struct{ of, site *network }
 
-// Enter says whether something may be done for the network of an address. If it may, the caller calls Leave of the entry at its end.
+// Enter says whether something may be done for the network of an address. If it may, the caller
+// calls Leave of the entry at its end.
 func (n *Bounds) Enter(addr netip.Addr, now time.Time) (e Entry, ok bool) {
 	e.of, e.site = n.of(addr)
 	switch {
@@ -109,7 +113,8 @@ type network struct {
 	underWay atomic.Int32
 }
 
-// enter says whether a request may pass, where so many times what a network may have may. If it may, it is under way.
+// enter says whether a request may pass, where so many times what a network may have may. If it
+// may, it is under way.
 func (n *network) enter(now time.Time, times int) bool {
 	if n.underWay.Add(1) <= int32(times*uncountedUnderWay) && n.spend(now, time.Second/time.Duration(times*uncountedPerSecond), times*uncountedBurst) {
 		return true
@@ -118,8 +123,8 @@ func (n *network) enter(now time.Time, times int) bool {
 	return false
 }
 
-// spend takes one off the network's rate: one in the time each, and so many in no time after a while with none. It says
-// whether there was one left.
+// spend takes one off the network's rate: one in the time each, and so many in no time after a
+// while with none. It says whether there was one left.
 func (n *network) spend(now time.Time, each time.Duration, burst int) bool {
 	for {
 		spent := n.spent.Load()

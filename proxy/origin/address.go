@@ -9,8 +9,9 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
 )
 
-// ParseURL reads the address of an origin: a scheme and a host, with or without a port. It has nothing else, for requests go to the
-// origin as they came. The problem is what is wrong, "" for nothing; it continues a sentence that begins with the text.
+// ParseURL reads the address of an origin: a scheme and a host, with or without a port. It has
+// nothing else, for requests go to the origin as they came. The problem is what is wrong, "" for
+// nothing; it continues a sentence that begins with the text.
 func ParseURL(text string) (u *url.URL, problem string) {
 	if text == "" {
 		return nil, "is empty: expects an URL such as http://127.0.0.1:3000"

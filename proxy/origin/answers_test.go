@@ -96,7 +96,8 @@ func TestAnswersOfAKindAreTheSameOnBothTransports(t *testing.T) {
 	})
 }
 
-// withoutLength forgets what time decides, which is whether the header of an empty answer still learns its length.
+// withoutLength forgets what time decides, which is whether the header of an empty answer still
+// learns its length.
 func withoutLength(o *outcome) { delete(o.Sights[0].Header, "Content-Length") }
 
 // Each of these answers is complete for a reader who stops at its end; what follows is nobody's.

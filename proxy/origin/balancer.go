@@ -7,12 +7,12 @@ import (
 	"sync/atomic"
 )
 
-// HostHeader says which Host an origin is asked for: that of the visitor's request (""), the origin's own address ([OwnHost]),
-// or the host that it names.
+// HostHeader says which Host an origin is asked for: that of the visitor's request (""), the
+// origin's own address ([OwnHost]), or the host that it names.
 type HostHeader string
 
-// OwnHost is the HostHeader of origins that are asked for the host and port of their own address. VisitorsHost is what "" is called in
-// configurations.
+// OwnHost is the HostHeader of origins that are asked for the host and port of their own address.
+// VisitorsHost is what "" is called in configurations.
 const (
 	OwnHost      HostHeader = "origin"
 	VisitorsHost HostHeader = "visitor"
@@ -30,8 +30,9 @@ func (h HostHeader) of(asked string, o *Origin) string {
 	}
 }
 
-// Balancer spreads requests over one origin or several: each gets every n-th, and one that fails gets none while another answers. A
-// request that an origin leaves unanswered is asked of no other. The origins are not the balancer's: other balancers may have them, too.
+// Balancer spreads requests over one origin or several: each gets every n-th, and one that fails
+// gets none while another answers. A request that an origin leaves unanswered is asked of no other.
+// The origins are not the balancer's: other balancers may have them, too.
 type Balancer struct {
 	origins []*Origin
 	host    HostHeader
@@ -49,7 +50,8 @@ func (b *Balancer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	o.ServeHTTP(w, b.named(r, o))
 }
 
-// ServeVisitor does the same for an admitted visitor, whose requests show whether an origin fails: see [Origin.Counted].
+// ServeVisitor does the same for an admitted visitor, whose requests show whether an origin fails:
+// see [Origin.Counted].
 func (b *Balancer) ServeVisitor(w http.ResponseWriter, r *http.Request, visitor [16]byte) {
 	o := b.next()
 	o.ServeHTTP(w, o.Counted(b.named(r, o), visitor))

@@ -26,8 +26,8 @@ func (p *pool) Get() []byte {
 
 func (p *pool) Put(b []byte) { p.Pool.Put(&b) }
 
-// BenchmarkOrigin compares a request through an Origin with one through a bare ReverseProxy with the same tuning, over
-// real connections, with the headers of a browser and an answer of 1 KiB.
+// BenchmarkOrigin compares a request through an Origin with one through a bare ReverseProxy with
+// the same tuning, over real connections, with the headers of a browser and an answer of 1 KiB.
 func BenchmarkOrigin(b *testing.B) {
 	page := make([]byte, 1<<10)
 	back := site(b, func(w http.ResponseWriter, _ *http.Request) {

@@ -9,10 +9,11 @@ import (
 	"time"
 )
 
-// breaker knows whether the origin is failing. A single visitor's failure does not show it. After a failure a goroutine
-// watches the origin until nothing has failed for a window. The origin fails while it answers neither the gate's own probe
-// nor an admitted visitor, or while most of the admitted visitors get no answer (see mostFail). While nothing has failed, an
-// answer costs one atomic load.
+// breaker knows whether the origin is failing. A single visitor's failure does not show it. After a
+// failure a goroutine watches the origin until nothing has failed for a window. The origin fails
+// while it answers neither the gate's own probe nor an admitted visitor, or while most of the
+// admitted visitors get no answer (see mostFail). While nothing has failed, an answer costs one
+// atomic load.
 type breaker struct {
 	probe    func(context.Context) error
 	interval time.Duration

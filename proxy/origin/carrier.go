@@ -17,14 +17,16 @@ import (
 	"go.uber.org/zap"
 )
 
-// idlePerOrigin is how many unused connections each of the two transports keeps: a gate has few origins and many visitors.
+// idlePerOrigin is how many unused connections each of the two transports keeps: a gate has few
+// origins and many visitors.
 const idlePerOrigin = 1024
 
 // maxResponseHeader bounds the header of an answer, in bytes.
 const maxResponseHeader = 1 << 20
 
-// carrier is the round trip to the origin: HTTP/1.1 over kept connections, with no proxy in between and no compression
-// of its own. direct carries what it fits, and net/http's transports carry the rest. It reports to the breaker and the metrics, and every error it returns is a *fault.
+// carrier is the round trip to the origin: HTTP/1.1 over kept connections, with no proxy in between
+// and no compression of its own. direct carries what it fits, and net/http's transports carry the
+// rest. It reports to the breaker and the metrics, and every error it returns is a *fault.
 type carrier struct {
 	plain  *http.Transport
 	single *http.Transport // with a connection for each request
@@ -75,7 +77,8 @@ func newCarrier(cfg Config, o *Origin) *carrier {
 // dialer opens connections, as http.Transport has it.
 type dialer func(ctx context.Context, network, addr string) (net.Conn, error)
 
-// dialers returns what opens connections to an origin, without and with TLS. The TLS handshake has as long as the connecting.
+// dialers returns what opens connections to an origin, without and with TLS. The TLS handshake has
+// as long as the connecting.
 func dialers(cfg Config) (plainly, secure dialer) {
 	d := &net.Dialer{Timeout: cfg.DialTimeout, KeepAlive: 30 * time.Second}
 	named := cfg.TLS.Clone()
@@ -106,9 +109,10 @@ func (c *carrier) framed(dial dialer) dialer {
 	}
 }
 
-// unasked reports that an origin has sent something that belongs to no answer, and how it begins. What comes of that later could reach a
-// visitor in place of their own answer, so from then on no connection is used twice. The status 408 is no fault: some origins say so
-// before they end a connection that has been idle for long.
+// unasked reports that an origin has sent something that belongs to no answer, and how it begins.
+// What comes of that later could reach a visitor in place of their own answer, so from then on no
+// connection is used twice. The status 408 is no fault: some origins say so before they end a
+// connection that has been idle for long.
 func (c *carrier) unasked(begin []byte) {
 	if _, status, _ := bytes.Cut(begin, []byte(" ")); bytes.HasPrefix(status, []byte("408")) {
 		return
@@ -135,8 +139,8 @@ func (c *carrier) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// transport chooses what carries a request. After HEAD a connection is not used again: an origin that sends the body nevertheless, late,
-// would have it taken for the next answer.
+// transport chooses what carries a request. After HEAD a connection is not used again: an origin
+// that sends the body nevertheless, late, would have it taken for the next answer.
 func (c *carrier) transport(req *http.Request) http.RoundTripper {
 	switch {
 	case strings.HasPrefix(req.URL.Opaque, marker):
@@ -149,8 +153,9 @@ func (c *carrier) transport(req *http.Request) http.RoundTripper {
 	return c.plain
 }
 
-// expectsBody reports whether every origin reads the body of a request with the method. An origin that ignores the body of a
-// GET takes it for the next request on the connection: no other visitor's request must come on that connection.
+// expectsBody reports whether every origin reads the body of a request with the method. An origin
+// that ignores the body of a GET takes it for the next request on the connection: no other
+// visitor's request must come on that connection.
 func expectsBody(method string) bool {
 	return method == http.MethodPost || method == http.MethodPut || method == http.MethodPatch
 }
@@ -164,8 +169,8 @@ func (c *carrier) close() {
 	}
 }
 
-// marker is put before a target that net/http would spell in another way. No target begins with it, and markedConn takes
-// it out again.
+// marker is put before a target that net/http would spell in another way. No target begins with it,
+// and markedConn takes it out again.
 const marker = "-"
 
 // markedConn carries one request and drops the first byte of its target, the marker.

@@ -5,7 +5,8 @@ import (
 	"strconv"
 )
 
-// chunks finds the end of a body in chunks (RFC 9112, section 7.1). It is no judge: net/http reads the same bytes.
+// chunks finds the end of a body in chunks (RFC 9112, section 7.1). It is no judge: net/http reads
+// the same bytes.
 type chunks struct {
 	left    int64  // of a chunk and the line end behind it
 	line    []byte // the beginning of a line whose end has not come

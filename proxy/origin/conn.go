@@ -19,11 +19,13 @@ import (
 	"time"
 )
 
-// recordWait is how long somebody who looks for an unused connection waits at most for the rest of the TLS records that have begun to come in.
-// The connections that they come in on are closed, in any case.
+// recordWait is how long somebody who looks for an unused connection waits at most for the rest of
+// the TLS records that have begun to come in. The connections that they come in on are closed, in
+// any case.
 const recordWait = 50 * time.Millisecond
 
-// conn is a connection to the origin. It carries one request at a time, on the goroutine of that request.
+// conn is a connection to the origin. It carries one request at a time, on the goroutine of that
+// request.
 type conn struct {
 	of     *direct
 	stream net.Conn // with TLS if the origin speaks it
@@ -62,8 +64,8 @@ func newConn(stream net.Conn, of *direct) (*conn, error) {
 	return c, nil
 }
 
-// roundTrip sends a request with its body, and waits for the header of the answer. An error closes the connection. Else the connection
-// is kept or closed when the answer's body ends.
+// roundTrip sends a request with its body, and waits for the header of the answer. An error closes
+// the connection. Else the connection is kept or closed when the answer's body ends.
 func (c *conn) roundTrip(req *http.Request, body []byte) (*http.Response, error) {
 	resp, err := c.exchange(req, body)
 	if err == nil {
@@ -116,7 +118,8 @@ func (c *conn) send(req *http.Request, body []byte) error {
 	return nil
 }
 
-// receive reads the header of the answer, and passes on the 1xx answers before it. Each of them may be as large as the header.
+// receive reads the header of the answer, and passes on the 1xx answers before it. Each of them may
+// be as large as the header.
 func (c *conn) receive(req *http.Request) (*http.Response, error) {
 	for {
 		c.headerLeft = maxResponseHeader
@@ -136,8 +139,8 @@ func (c *conn) receive(req *http.Request) (*http.Response, error) {
 	}
 }
 
-// noAnswer says why there is no answer, for which http.ReadResponse has given its reason. If the stream failed in the middle of a line, that
-// reason is about the line.
+// noAnswer says why there is no answer, for which http.ReadResponse has given its reason. If the
+// stream failed in the middle of a line, that reason is about the line.
 func (c *conn) noAnswer(reason error) error {
 	switch {
 	case c.failure != nil:
@@ -151,8 +154,9 @@ func (c *conn) noAnswer(reason error) error {
 // checkers read chunks without taking them.
 var checkers = sync.Pool{New: func() any { return bufio.NewReader(nil) }}
 
-// checkChunks returns what is wrong with those chunks of an answer that have come with its header. Nothing has been answered so far, so
-// the visitor is told that there is no answer. What is wrong with later ones breaks the answer off.
+// checkChunks returns what is wrong with those chunks of an answer that have come with its header.
+// Nothing has been answered so far, so the visitor is told that there is no answer. What is wrong
+// with later ones breaks the answer off.
 func (c *conn) checkChunks(resp *http.Response) error {
 	if resp.Body == http.NoBody || resp.TransferEncoding == nil || c.in.Buffered() == 0 {
 		return nil
@@ -198,8 +202,8 @@ func (c *conn) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// carry has the connection end with the body of the answer. After a switch of protocols it speaks no HTTP any more, and an origin whose
-// status is below 100 does not anyway.
+// carry has the connection end with the body of the answer. After a switch of protocols it speaks
+// no HTTP any more, and an origin whose status is below 100 does not anyway.
 func (c *conn) carry(resp *http.Response) {
 	b := &answerBody{ReadCloser: resp.Body, conn: c, req: resp.Request}
 	b.keep = !resp.Close && resp.StatusCode >= 200
@@ -213,8 +217,8 @@ func (c *conn) carry(resp *http.Response) {
 // close closes the connection.
 func (c *conn) close() { _ = c.stream.Close() }
 
-// quiet reports whether the connection may carry another request: the origin has neither ended it nor sent anything unasked. now is
-// when somebody began to look for a connection.
+// quiet reports whether the connection may carry another request: the origin has neither ended it
+// nor sent anything unasked. now is when somebody began to look for a connection.
 func (c *conn) quiet(now time.Time) bool {
 	came, quiet := c.socket.look()
 	if secure, ok := c.stream.(*tls.Conn); ok {
@@ -226,8 +230,9 @@ func (c *conn) quiet(now time.Time) bool {
 	return quiet
 }
 
-// lookInto reads what has come in on a TLS connection. It returns how that begins, and whether the connection is quiet. It does not ask a
-// quiet socket: it reads with a deadline that has passed. From any other socket it reads a whole record.
+// lookInto reads what has come in on a TLS connection. It returns how that begins, and whether the
+// connection is quiet. It does not ask a quiet socket: it reads with a deadline that has passed.
+// From any other socket it reads a whole record.
 func lookInto(secure *tls.Conn, ahead []byte, quiet bool, now time.Time) ([]byte, bool) {
 	deadline := time.Unix(1, 0)
 	if !quiet {

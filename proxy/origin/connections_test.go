@@ -66,7 +66,8 @@ func TestConnectionsThatTheOriginEndsAreTheSameOnBothTransports(t *testing.T) {
 	differs(t, list)
 }
 
-// withoutRequests forgets what time decides, which is whether a request is sent before its connection ends.
+// withoutRequests forgets what time decides, which is whether a request is sent before its
+// connection ends.
 func withoutRequests(o *outcome) { o.Requests = nil }
 
 func TestRequestsAreTheSameOnBothTransports(t *testing.T) {

@@ -11,7 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fullListener listens with room for one connection and takes none, so that the system leaves all others waiting.
+// fullListener listens with room for one connection and takes none, so that the system leaves all
+// others waiting.
 func fullListener(t *testing.T) string {
 	t.Helper()
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)

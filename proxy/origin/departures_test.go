@@ -59,7 +59,8 @@ func TestAVisitorWhoLeavesLeavesNothingBehind(t *testing.T) {
 	})
 }
 
-// happen has a visitor leave on a connection to the origin that is new, and one on a connection that was used before.
+// happen has a visitor leave on a connection to the origin that is new, and one on a connection
+// that was used before.
 func (m *departure) happen(t *testing.T, with func(*origin.Config)) {
 	t.Helper()
 	back := newMisbehaving(t, nil, m.script, append([]step{hear, say(two)}, m.script...))

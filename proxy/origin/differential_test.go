@@ -20,8 +20,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/origin"
 )
 
-// exchange is what an origin does, and what has to come of it. It happens twice, once over each transport, and both times
-// the visitors and the origin have to see the same.
+// exchange is what an origin does, and what has to come of it. It happens twice, once over each
+// transport, and both times the visitors and the origin have to see the same.
 type exchange struct {
 	name    string
 	asks    []string             // what the visitors send, one after the other, each on a connection of their own; GET / if it is empty
@@ -179,7 +179,8 @@ func renumber(o *outcome) {
 	}
 }
 
-// withoutClose forgets which requests say that the connection is theirs alone: the direct transport may find out on behalf of one.
+// withoutClose forgets which requests say that the connection is theirs alone: the direct transport
+// may find out on behalf of one.
 func withoutClose(o *outcome) {
 	for i, text := range o.Requests {
 		o.Requests[i] = strings.Replace(text, "Connection: close\r\n", "", 1)
@@ -262,7 +263,8 @@ func (c *counter) on(cfg *origin.Config) {
 	}
 }
 
-// take returns what has been reported, with the messages of the log, each of which has to have a reason.
+// take returns what has been reported, with the messages of the log, each of which has to have a
+// reason.
 func (c *counter) take() (answered []int, failed []origin.Failure, logged []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -276,7 +278,8 @@ func (c *counter) take() (answered []int, failed []origin.Failure, logged []stri
 	return c.answered, c.failures(), slices.Compact(logged)
 }
 
-// certified is a configuration of a server with a certificate for 127.0.0.1, and one of a client that trusts it.
+// certified is a configuration of a server with a certificate for 127.0.0.1, and one of a client
+// that trusts it.
 var certified = sync.OnceValues(func() (server, client *tls.Config) {
 	srv := httptest.NewTLSServer(nil)
 	defer srv.Close()

@@ -13,24 +13,27 @@ import (
 // Transport names a way in which requests are carried to an origin.
 type Transport string
 
-// The ways in which requests are carried. TransportDirect, the default, writes requests and reads their answers on the goroutine that
-// serves the visitor, for the requests that this fits; all others are carried as by TransportStandard, which is net/http's own transport:
-// it hands each request to two goroutines of the connection, and back.
+// The ways in which requests are carried. TransportDirect, the default, writes requests and reads
+// their answers on the goroutine that serves the visitor, for the requests that this fits; all
+// others are carried as by TransportStandard, which is net/http's own transport: it hands each
+// request to two goroutines of the connection, and back.
 const (
 	TransportDirect   Transport = "direct"
 	TransportStandard Transport = "standard"
 )
 
-// shortBody is the length in bytes up to which a request's body is read whole before the origin is asked. A visitor who sends it slowly
-// then holds no connection of the origin's.
+// shortBody is the length in bytes up to which a request's body is read whole before the origin is
+// asked. A visitor who sends it slowly then holds no connection of the origin's.
 const shortBody = 16 << 10
 
-// lookahead is how much is looked at of what an origin has sent unasked, in bytes: as much as a status line has up to the status.
+// lookahead is how much is looked at of what an origin has sent unasked, in bytes: as much as a
+// status line has up to the status.
 const lookahead = len("HTTP/1.1 408")
 
-// direct is a round trip on the caller's goroutine, for requests without a body or with a short one: one connection, one request at a
-// time. The standard library writes the request and parses the answer. What is left to do here is the pool of connections, which also
-// ends the requests that take too long, and those whose visitor leaves.
+// direct is a round trip on the caller's goroutine, for requests without a body or with a short
+// one: one connection, one request at a time. The standard library writes the request and parses
+// the answer. What is left to do here is the pool of connections, which also ends the requests that
+// take too long, and those whose visitor leaves.
 type direct struct {
 	dial    dialer
 	address string // host and port
@@ -46,8 +49,9 @@ func newDirect(cfg Config, unasked func([]byte), dial dialer) *direct {
 	}
 }
 
-// fits reports whether direct carries the request. A body's length has to be known and short, and nothing may follow the body.
-// The answers to Upgrade and Expect are more than one answer to one request.
+// fits reports whether direct carries the request. A body's length has to be known and short, and
+// nothing may follow the body. The answers to Upgrade and Expect are more than one answer to one
+// request.
 func (d *direct) fits(req *http.Request) bool {
 	if req.Header["Upgrade"] != nil || req.Header["Expect"] != nil {
 		return false
@@ -55,8 +59,9 @@ func (d *direct) fits(req *http.Request) bool {
 	return req.Body == nil || 0 < req.ContentLength && req.ContentLength <= shortBody && len(req.Trailer) == 0
 }
 
-// RoundTrip sends req and waits for the header of the answer. If the origin has ended an idle connection at the moment when it was used
-// again, the request is sent once more, over a new connection: see [conn.mayRepeat].
+// RoundTrip sends req and waits for the header of the answer. If the origin has ended an idle
+// connection at the moment when it was used again, the request is sent once more, over a new
+// connection: see [conn.mayRepeat].
 func (d *direct) RoundTrip(req *http.Request) (*http.Response, error) {
 	body, err := readBody(req)
 	if err != nil {
@@ -119,8 +124,9 @@ func (d *direct) ended(c *conn) {
 	}
 }
 
-// mayRepeat reports whether a request that has failed with err on a kept connection may be sent again: nothing of an answer has come, and
-// nothing of the request was sent, or the request changes nothing (RFC 9110, section 9.2.2).
+// mayRepeat reports whether a request that has failed with err on a kept connection may be sent
+// again: nothing of an answer has come, and nothing of the request was sent, or the request changes
+// nothing (RFC 9110, section 9.2.2).
 func (c *conn) mayRepeat(req *http.Request, err error) bool {
 	if c.received || errors.Is(err, errLate) || req.Context().Err() != nil {
 		return false

@@ -9,8 +9,9 @@ import (
 	"sync/atomic"
 )
 
-// The thresholds by which visitors show that an origin fails although it answers the gate's probes: all of them have to
-// be met within the latest window. One visitor, one client or one path is never enough.
+// The thresholds by which visitors show that an origin fails although it answers the gate's probes:
+// all of them have to be met within the latest window. One visitor, one client or one path is never
+// enough.
 const (
 	windowTicks    = 10 // the window's length in probe intervals, between half of that and all of it
 	failedVisitors = 5  // at least so many visitors got no answer to any of their requests
@@ -19,14 +20,15 @@ const (
 	answeredShare  = 4  // at most one in so many of the visitors was answered
 )
 
-// witness is an admitted visitor, whose requests show whether the origin fails. Visitor and client are hashes.
+// witness is an admitted visitor, whose requests show whether the origin fails. Visitor and client
+// are hashes.
 type witness struct{ visitor, client uint64 }
 
 type witnessKey struct{}
 
-// Counted returns the request of an admitted visitor as one whose outcome counts towards whether the origin fails. While
-// nothing has failed lately it is r itself. Requests that are not given to Counted never count, because nobody knows who
-// sends them.
+// Counted returns the request of an admitted visitor as one whose outcome counts towards whether
+// the origin fails. While nothing has failed lately it is r itself. Requests that are not given to
+// Counted never count, because nobody knows who sends them.
 func (o *Origin) Counted(r *http.Request, visitor [16]byte) *http.Request {
 	if !o.breaker.watching.Load() {
 		return r
@@ -46,8 +48,9 @@ func witnessOf(r *http.Request) (w witness, ok bool) {
 	return w, ok
 }
 
-// tally counts the outcomes of the requests that counted during half a window. It takes 2 KiB, however many there are.
-// With more than some thousand visitors it counts too few. It is safe for concurrent use.
+// tally counts the outcomes of the requests that counted during half a window. It takes 2 KiB,
+// however many there are. With more than some thousand visitors it counts too few. It is safe for
+// concurrent use.
 type tally struct {
 	answered, failed sketch      // visitors
 	clients, paths   sketch      // of the failures
@@ -66,7 +69,8 @@ func (t *tally) clear() {
 // sketch is a set of hashes of 12 bits.
 type sketch [64]atomic.Uint64
 
-// add writes only what is new, so that a word stays in the caches of all processors while the same hashes are added.
+// add writes only what is new, so that a word stays in the caches of all processors while the same
+// hashes are added.
 func (s *sketch) add(hash uint64) {
 	word, bit := &s[hash>>58], uint64(1)<<(hash>>52&63)
 	if word.Load()&bit == 0 {

@@ -60,8 +60,8 @@ func (p *partial) probed() int {
 	return p.probes
 }
 
-// suspected is a gate before an origin in which something has just failed, so that the requests of admitted visitors
-// count. It judges with each of its probes, which come often.
+// suspected is a gate before an origin in which something has just failed, so that the requests of
+// admitted visitors count. It judges with each of its probes, which come often.
 func suspected(t *testing.T, change ...func(*origin.Config)) (*partial, *origin.Origin) {
 	t.Helper()
 	p := &partial{}
@@ -72,7 +72,8 @@ func suspected(t *testing.T, change ...func(*origin.Config)) (*partial, *origin.
 	return p, o
 }
 
-// judged waits until the gate has looked at all that happened until now: the request that fails here has it probe again.
+// judged waits until the gate has looked at all that happened until now: the request that fails
+// here has it probe again.
 func judged(t *testing.T, p *partial, o *origin.Origin) {
 	t.Helper()
 	for range 2 { // a look that is under way may be over soon

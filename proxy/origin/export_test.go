@@ -1,6 +1,7 @@
 package origin
 
-// StopProbing ends the probing for good, so that an origin sees the requests of visitors and nothing else.
+// StopProbing ends the probing for good, so that an origin sees the requests of visitors and
+// nothing else.
 func (o *Origin) StopProbing() { o.breaker.close() }
 
 // Forgive has the origin's connections used again, though it has sent more than its answer.

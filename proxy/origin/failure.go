@@ -21,7 +21,8 @@ const (
 	FailureBroken  Failure = "broken"  // the TLS handshake failed, the connection broke before the answer, or what came was no HTTP
 )
 
-// fault is why a round trip failed, and the status that the visitor gets. Its kind is empty where the origin is not to blame.
+// fault is why a round trip failed, and the status that the visitor gets. Its kind is empty where
+// the origin is not to blame.
 type fault struct {
 	kind   Failure
 	status int // 0 if the visitor has left
@@ -32,8 +33,8 @@ func (f *fault) Error() string { return f.err.Error() }
 
 func (f *fault) Unwrap() error { return f.err }
 
-// blame finds out whose fault it was that a round trip failed. A failure that a visitor can cause must not count against
-// the origin: else a stranger could stop the admissions.
+// blame finds out whose fault it was that a round trip failed. A failure that a visitor can cause
+// must not count against the origin: else a stranger could stop the admissions.
 func (o *Origin) blame(r *http.Request, err error) *fault {
 	err = brief{fmt.Errorf("asking the origin: %w", err)}
 	if status := visitorStatus(r); status != 0 { // before the context: net/http cancels a request whose body it cannot read on
@@ -55,7 +56,8 @@ func (o *Origin) blame(r *http.Request, err error) *fault {
 	return &fault{kind: FailureBroken, status: http.StatusBadGateway, err: err}
 }
 
-// maxReason bounds the text of an error, in bytes. net/http quotes what it cannot read, which may be as long as a header.
+// maxReason bounds the text of an error, in bytes. net/http quotes what it cannot read, which may
+// be as long as a header.
 const maxReason = 512
 
 // brief is an error with a text of at most maxReason bytes.
@@ -83,8 +85,9 @@ func (o *Origin) failed(r *http.Request, f *fault) {
 	}
 }
 
-// breakable reports whether an origin that does not fail may break off the connection of such a request. An origin need not
-// know websockets. And it may answer before the end of a body, which the gate does not see while it is still sending.
+// breakable reports whether an origin that does not fail may break off the connection of such a
+// request. An origin need not know websockets. And it may answer before the end of a body, which
+// the gate does not see while it is still sending.
 func breakable(r *http.Request) bool { return r.Body != nil || r.Header["Upgrade"] != nil }
 
 // explain answers a request that has no answer of the origin.

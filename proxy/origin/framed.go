@@ -6,8 +6,9 @@ import (
 	"sync"
 )
 
-// framed is a connection for net/http's transport, which has the answers end where they end: what comes after an answer and before the
-// next request is not passed on, and ends the connection. net/http alone would take some of it for the next answer.
+// framed is a connection for net/http's transport, which has the answers end where they end: what
+// comes after an answer and before the next request is not passed on, and ends the connection.
+// net/http alone would take some of it for the next answer.
 type framed struct {
 	net.Conn
 	unasked func(begin []byte) // is called with how begins what belongs to no answer
@@ -48,7 +49,8 @@ func (f *framed) Write(p []byte) (int, error) {
 	return f.Conn.Write(p)
 }
 
-// Read reads on, up to the end of the answer. The connection ends with an answer after which it must not be used again.
+// Read reads on, up to the end of the answer. The connection ends with an answer after which it
+// must not be used again.
 func (f *framed) Read(p []byte) (int, error) {
 	n, err := f.Conn.Read(p)
 	f.mu.Lock()

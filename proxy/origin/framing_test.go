@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// framing is an answer, what the visitor sees of it, and whether the connection is used again. The origin ends the
-// connection after an answer after which it is not.
+// framing is an answer, what the visitor sees of it, and whether the connection is used again. The
+// origin ends the connection after an answer after which it is not.
 type framing struct {
 	name, answer, want string
 	kept               bool

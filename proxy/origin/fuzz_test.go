@@ -16,8 +16,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/origin"
 )
 
-// FuzzAnswers has an origin send arbitrary bytes as its answer, in two pieces. Both transports have to make the same of them, and the
-// next visitor has to get an answer of their own.
+// FuzzAnswers has an origin send arbitrary bytes as its answer, in two pieces. Both transports have
+// to make the same of them, and the next visitor has to get an answer of their own.
 func FuzzAnswers(f *testing.F) {
 	for _, list := range framings() {
 		for _, c := range list {
@@ -71,7 +71,8 @@ func newTried(t testing.TB, transport origin.Transport) *tried {
 	return &tried{back: back, gate: o, srv: srv}
 }
 
-// try has a visitor get the answer, and returns what they see, and whether the next visitor's request came over the same connection.
+// try has a visitor get the answer, and returns what they see, and whether the next visitor's
+// request came over the same connection.
 func (o *tried) try(t *testing.T, answer []byte, cut int) (s sight, kept bool) {
 	t.Helper()
 	cut = min(cut, len(answer))
@@ -105,7 +106,8 @@ func (o *tried) try(t *testing.T, answer []byte, cut int) (s sight, kept bool) {
 	return s, kept
 }
 
-// complete reports whether bytes are an answer that ends before the connection does, and whether there is more after it.
+// complete reports whether bytes are an answer that ends before the connection does, and whether
+// there is more after it.
 func complete(answer []byte) (stays, more bool) {
 	in := bufio.NewReader(bytes.NewReader(answer))
 	for {

@@ -9,15 +9,18 @@ import (
 
 // Forward prepares the headers out of a request for the origin; in is the request as it came.
 //
-// It always removes the gate's own fields (Fairdoor-*, Cf-Waiting-Room-*), and every forwarding field that is spelled with
-// underscores: many origins read X_Forwarded_For as X-Forwarded-For, and no proxy writes it so.
+// It always removes the gate's own fields (Fairdoor-*, Cf-Waiting-Room-*), and every forwarding
+// field that is spelled with underscores: many origins read X_Forwarded_For as X-Forwarded-For, and
+// no proxy writes it so.
 //
-// If the peer is not a trusted proxy, Forward removes all forwarding fields, and sets X-Forwarded-For, -Host and -Proto to
-// what this gate has seen. It does not set X-Real-Ip: X-Forwarded-For has the same.
+// If the peer is not a trusted proxy, Forward removes all forwarding fields, and sets
+// X-Forwarded-For, -Host and -Proto to what this gate has seen. It does not set X-Real-Ip:
+// X-Forwarded-For has the same.
 //
-// If the peer is a trusted proxy, the forwarding fields pass. Forward appends the peer to X-Forwarded-For, and sets
-// X-Forwarded-Host and -Proto if they are missing. If the proxy uses Forwarded instead, Forward appends the peer there and
-// makes X-Forwarded-* from it. It removes a Forwarded next to X-Forwarded-*, because only one of them counts.
+// If the peer is a trusted proxy, the forwarding fields pass. Forward appends the peer to
+// X-Forwarded-For, and sets X-Forwarded-Host and -Proto if they are missing. If the proxy uses
+// Forwarded instead, Forward appends the peer there and makes X-Forwarded-* from it. It removes a
+// Forwarded next to X-Forwarded-*, because only one of them counts.
 func (t Trust) Forward(out http.Header, in *http.Request) {
 	trusted := t.TrustsPeer(in)
 	clean(out, trusted)
@@ -102,8 +105,8 @@ const (
 	forwarding             // says who the visitor is or what they asked for, which only a proxy may say
 )
 
-// forwardingFields are the forwarding fields beside Forwarded-* and X-Forwarded-*, X-Original-* and X-Rewrite-*, in lower
-// case, with dashes.
+// forwardingFields are the forwarding fields beside Forwarded-* and X-Forwarded-*, X-Original-* and
+// X-Rewrite-*, in lower case, with dashes.
 var forwardingFields = map[string]bool{
 	"cf-connecting-ip": true, "cf-connecting-ipv6": true, "cf-connecting-o2o": true, "cf-pseudo-ipv4": true,
 	"cf-visitor": true, "client-ip": true, "fastly-client-ip": true, "fastly-ssl": true, "fly-client-ip": true,
@@ -115,7 +118,8 @@ var forwardingFields = map[string]bool{
 	"x-url-scheme": true,
 }
 
-// fieldKind returns the kind of a field by its name. Letter case does not count, and an underscore is a dash.
+// fieldKind returns the kind of a field by its name. Letter case does not count, and an underscore
+// is a dash.
 func fieldKind(name string) kind {
 	if !suspect(name) {
 		return ordinary
@@ -140,8 +144,8 @@ func fieldKind(name string) kind {
 	return ordinary
 }
 
-// suspect reports whether a field may be of another kind than ordinary, by its first two letters. Hardly any field that a
-// browser sends may.
+// suspect reports whether a field may be of another kind than ordinary, by its first two letters.
+// Hardly any field that a browser sends may.
 func suspect(name string) bool {
 	if len(name) < 2 {
 		return false

@@ -80,7 +80,8 @@ func TestResponseHeaders(t *testing.T) {
 	}, resp.Header, "no Content-Type is guessed, nothing else is added or lost")
 }
 
-// What the origin makes of odd framing must be what the gate made of it: as many requests, of the same bodies.
+// What the origin makes of odd framing must be what the gate made of it: as many requests, of the
+// same bodies.
 func TestSmuggling(t *testing.T) {
 	t.Parallel()
 	smuggled := "GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n"

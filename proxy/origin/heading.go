@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// What makes the header of an answer one that is not passed on: net/http reads on where others stop.
+// What makes the header of an answer one that is not passed on: net/http reads on where others
+// stop.
 var (
 	errBlankName = errors.New("the answer's header has a blank before a colon")
 	errOldChunks = errors.New("the answer is HTTP/1.0 and has a Transfer-Encoding")
@@ -19,8 +20,9 @@ var (
 	encodingName = []byte("Transfer-Encoding")
 )
 
-// heading finds the end of an answer's header among the bytes of a connection, and reads what it says about the bytes that follow. It is
-// no judge: net/http reads the same bytes. It passes over 1xx answers, which other answers follow.
+// heading finds the end of an answer's header among the bytes of a connection, and reads what it
+// says about the bytes that follow. It is no judge: net/http reads the same bytes. It passes over
+// 1xx answers, which other answers follow.
 type heading struct {
 	held []byte // of a header, from the beginning, while its end has not come
 
@@ -62,8 +64,8 @@ func (h *heading) take(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// headerEnd is where a header ends that is at the beginning of text, behind its empty line; 0 if that has not come. It is known that it
-// does not end within the first from bytes.
+// headerEnd is where a header ends that is at the beginning of text, behind its empty line; 0 if
+// that has not come. It is known that it does not end within the first from bytes.
 func headerEnd(text []byte, from int) int {
 	for {
 		i := bytes.IndexByte(text[from:], '\n')
@@ -141,8 +143,9 @@ func (h *heading) bodiless() bool {
 	return h.status == http.StatusNoContent || h.status == http.StatusNotModified
 }
 
-// liesInWait reports whether the header announces a body that the answer cannot have. An origin that sends it nevertheless, late, would
-// have it taken for the next answer: so the connection is not used again.
+// liesInWait reports whether the header announces a body that the answer cannot have. An origin
+// that sends it nevertheless, late, would have it taken for the next answer: so the connection is
+// not used again.
 func (h *heading) liesInWait() bool {
 	return h.bodiless() && (h.chunked || h.length > 0)
 }

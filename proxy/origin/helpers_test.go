@@ -86,7 +86,8 @@ func newRecorder(t testing.TB) *recorder {
 	return r
 }
 
-// end waits until everything that was sent has been recorded. Whoever sends has to have closed its connections.
+// end waits until everything that was sent has been recorded. Whoever sends has to have closed its
+// connections.
 func (r *recorder) end() {
 	r.Close()
 	r.conns.Wait()
@@ -128,7 +129,8 @@ func (r *recorder) Write(p []byte) (int, error) {
 	return r.bytes.Write(p)
 }
 
-// take returns what has been recorded since the last take, as text, and the number of requests in it.
+// take returns what has been recorded since the last take, as text, and the number of requests in
+// it.
 func (r *recorder) take() (text string, requests int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// hop is one element of a forwarding header: who sent the request to the proxy that wrote it. The address is invalid where
-// it is missing, hidden or unreadable.
+// hop is one element of a forwarding header: who sent the request to the proxy that wrote it. The
+// address is invalid where it is missing, hidden or unreadable.
 type hop struct {
 	addr  netip.Addr
 	proto string // of Forwarded only
@@ -32,8 +32,8 @@ func addressHops(lines []string) iter.Seq[hop] {
 	}
 }
 
-// forwardedHops yields the elements of Forwarded (RFC 7239) from the last to the first. Its strings may be quoted and have
-// commas in them: so a header that does not parse as a whole yields nothing.
+// forwardedHops yields the elements of Forwarded (RFC 7239) from the last to the first. Its strings
+// may be quoted and have commas in them: so a header that does not parse as a whole yields nothing.
 func forwardedHops(lines []string) iter.Seq[hop] {
 	return func(yield func(hop) bool) {
 		hops, ok := parseForwarded(strings.Join(lines, ","))
@@ -100,8 +100,8 @@ func parseValue(s string) (value, rest string, ok bool) {
 	return "", "", false
 }
 
-// nodeAddr is the address of a node as the forwarding headers write it: bare, in brackets, with or without a port. It is
-// invalid for anything else ("unknown", "_hidden").
+// nodeAddr is the address of a node as the forwarding headers write it: bare, in brackets, with or
+// without a port. It is invalid for anything else ("unknown", "_hidden").
 func nodeAddr(s string) netip.Addr {
 	if a, err := netip.ParseAddr(s); err == nil {
 		return plain(a)

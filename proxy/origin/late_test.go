@@ -18,7 +18,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/origin"
 )
 
-// An origin that sends the body that an answer has announced and may not have, when the next visitor asks, would answer them with it.
+// An origin that sends the body that an answer has announced and may not have, when the next
+// visitor asks, would answer them with it.
 func TestABodyThatComesLateReachesNobody(t *testing.T) {
 	t.Parallel()
 	head := "HEAD / HTTP/1.1\r\nHost: shop.test\r\n\r\n"
@@ -40,7 +41,8 @@ func TestABodyThatComesLateReachesNobody(t *testing.T) {
 	differs(t, list)
 }
 
-// Once an origin has sent more than its answer, no visitor's request comes over a connection that another's has come over.
+// Once an origin has sent more than its answer, no visitor's request comes over a connection that
+// another's has come over.
 func TestConnectionsOfAnOriginThatSendsTooMuchAreNotUsedAgain(t *testing.T) {
 	t.Parallel()
 	var list []exchange
@@ -51,7 +53,8 @@ func TestConnectionsOfAnOriginThatSendsTooMuchAreNotUsedAgain(t *testing.T) {
 	differs(t, list)
 }
 
-// The connection that has rested longest is used first, so that late bytes have had the time to come.
+// The connection that has rested longest is used first, so that late bytes have had the time to
+// come.
 func TestTheConnectionThatHasRestedLongestIsUsedNext(t *testing.T) {
 	t.Parallel()
 	back := newMisbehaving(t, nil)
@@ -104,8 +107,8 @@ func anyIdle(m *misbehaving) bool {
 	return false
 }
 
-// An origin sends bytes of its own a moment after every fourth answer. Those who ask at that very moment may get them, until the gate has
-// seen it once.
+// An origin sends bytes of its own a moment after every fourth answer. Those who ask at that very
+// moment may get them, until the gate has seen it once.
 func TestBytesThatComeLateReachFewVisitors(t *testing.T) {
 	t.Parallel()
 	const visitors, each = 8, 25

@@ -19,8 +19,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// misbehaving is an origin on raw sockets. It does on each connection what the connection's script says, and behaves when
-// a script has come to its end.
+// misbehaving is an origin on raw sockets. It does on each connection what the connection's script
+// says, and behaves when a script has come to its end.
 type misbehaving struct {
 	net.Listener
 	scripts [][]step                   // of the first connections
@@ -114,7 +114,8 @@ func (w *wire) do(steps []step) error {
 	return nil
 }
 
-// behave answers the latest request as an origin should, with what was asked for, or as it is asked to.
+// behave answers the latest request as an origin should, with what was asked for, or as it is asked
+// to.
 func (w *wire) behave() error {
 	w.origin.mu.Lock()
 	last, habit := w.latest, w.origin.habit
@@ -282,7 +283,8 @@ func (m *misbehaving) until(is func() bool) bool {
 	return is()
 }
 
-// visit says that a visitor is there until the end of do, and then waits until all connections are still.
+// visit says that a visitor is there until the end of do, and then waits until all connections are
+// still.
 func (m *misbehaving) visit(t testing.TB, do func()) {
 	t.Helper()
 	m.tell(func() { m.visited = false })
@@ -306,7 +308,8 @@ func (m *misbehaving) moves(w *wire) bool {
 	return !w.idle && !w.ended
 }
 
-// requests are the requests that have come, and whether the last one came over a connection that had been used before.
+// requests are the requests that have come, and whether the last one came over a connection that
+// had been used before.
 func (m *misbehaving) requests() (seen []string, kept bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

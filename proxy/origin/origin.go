@@ -18,50 +18,58 @@ import (
 
 // Config says where an origin is and how it is treated. Only URL is required.
 type Config struct {
-	// URL is the origin's address: scheme http or https, a host, and nothing else. Paths are never rewritten, so a base
-	// path is refused.
+	// URL is the origin's address: scheme http or https, a host, and nothing else. Paths are never
+	// rewritten, so a base path is refused.
 	URL *url.URL
-	// TrustedProxies are the networks of the proxies whose forwarding headers count. None by default.
+	// TrustedProxies are the networks of the proxies whose forwarding headers count. None by
+	// default.
 	TrustedProxies []netip.Prefix
-	// TLS is used for https origins; nil verifies against the system's roots. The protocol is HTTP/1.1 in any case.
+	// TLS is used for https origins; nil verifies against the system's roots. The protocol is
+	// HTTP/1.1 in any case.
 	TLS *tls.Config
 
 	// Transport is how requests are carried: TransportDirect, the default, or TransportStandard.
 	Transport Transport
 	// DialTimeout bounds connecting to the origin, and the TLS handshake with it. 5 s by default.
 	DialTimeout time.Duration
-	// ResponseHeaderTimeout is how long the origin may take until the header of its answer: since the request has been sent, or, of a short
-	// one, since its sending has begun. 60 s by default; up to 0.05 s more may pass.
+	// ResponseHeaderTimeout is how long the origin may take until the header of its answer: since
+	// the request has been sent, or, of a short one, since its sending has begun. 60 s by default;
+	// up to 0.05 s more may pass.
 	ResponseHeaderTimeout time.Duration
-	// IdleTimeout is how long an unused connection to the origin is kept. 90 s by default. If the origin closes the connection at
-	// the moment when it is used again, a request is sent once more if nothing of it was sent, or if it has no body and is a GET, HEAD or
-	// OPTIONS or has an Idempotency-Key. Others are answered 502. So keep this below the origin's own keep-alive where that is short.
+	// IdleTimeout is how long an unused connection to the origin is kept. 90 s by default. If the
+	// origin closes the connection at the moment when it is used again, a request is sent once more
+	// if nothing of it was sent, or if it has no body and is a GET, HEAD or OPTIONS or has an
+	// Idempotency-Key. Others are answered 502. So keep this below the origin's own keep-alive
+	// where that is short.
 	IdleTimeout time.Duration
-	// ProbeInterval is the least time between two probes. The origin is probed while it fails, and after requests have
-	// failed. 1 s by default.
+	// ProbeInterval is the least time between two probes. The origin is probed while it fails, and
+	// after requests have failed. 1 s by default.
 	ProbeInterval time.Duration
 	// ProbeTimeout bounds one probe. 5 s by default.
 	ProbeTimeout time.Duration
 
-	// ErrorHandler writes the answer to a request that the origin did not answer, or that cannot be passed on. The
-	// status is 400, 405, 408, 502 or 504. r has the visitor's context. It is the visitor's request, or after a failed
-	// round trip the request that was made for the origin. By default only the status is written.
+	// ErrorHandler writes the answer to a request that the origin did not answer, or that cannot be
+	// passed on. The status is 400, 405, 408, 502 or 504. r has the visitor's context. It is the
+	// visitor's request, or after a failed round trip the request that was made for the origin. By
+	// default only the status is written.
 	ErrorHandler func(w http.ResponseWriter, r *http.Request, status int)
-	// OnResponse is called with every answer of the origin before anything of it is sent: also with 101, but with no
-	// other 1xx answer. It may change the headers. Headers that are set on the ResponseWriter before ServeHTTP do not
-	// survive a 1xx answer, so what has to be added belongs here. resp.Request.Context() is the visitor's.
+	// OnResponse is called with every answer of the origin before anything of it is sent: also with
+	// 101, but with no other 1xx answer. It may change the headers. Headers that are set on the
+	// ResponseWriter before ServeHTTP do not survive a 1xx answer, so what has to be added belongs
+	// here. resp.Request.Context() is the visitor's.
 	OnResponse func(resp *http.Response)
-	// OnChange is called when the origin begins to fail, and when it answers again, one call at a time. It must not
-	// call Close.
+	// OnChange is called when the origin begins to fail, and when it answers again, one call at a
+	// time. It must not call Close.
 	OnChange func(failing bool)
 	// Metrics are called with every answer and every failure.
 	Metrics Metrics
-	// Log gets every change between failing and answering, and single failures, at most one a second. Nothing by default.
+	// Log gets every change between failing and answering, and single failures, at most one a
+	// second. Nothing by default.
 	Log *zap.Logger
 }
 
-// Metrics are functions that count what the origin does; each may be nil. They are called while a visitor waits, and must
-// not block.
+// Metrics are functions that count what the origin does; each may be nil. They are called while a
+// visitor waits, and must not block.
 type Metrics struct {
 	// Answered gets the status of an answer and the time from sending the request to its header.
 	Answered func(status int, latency time.Duration)
@@ -115,8 +123,9 @@ func New(cfg Config) (*Origin, error) {
 	return o, nil
 }
 
-// ServeHTTP passes r to the origin and its answer to w. Like httputil.ReverseProxy it panics with http.ErrAbortHandler
-// where an answer cannot be finished, which net/http takes as the order to break off the connection.
+// ServeHTTP passes r to the origin and its answer to w. Like httputil.ReverseProxy it panics with
+// http.ErrAbortHandler where an answer cannot be finished, which net/http takes as the order to
+// break off the connection.
 func (o *Origin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.Method == http.MethodConnect || r.Method == http.MethodTrace:
@@ -136,7 +145,8 @@ func (o *Origin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength != 0 { // else net/http would wait for the end of the body before it sends an answer
 		_ = http.NewResponseController(w).EnableFullDuplex() // a server that knows nothing of it waits for nothing
 	}
-	// An answer without a Content-Type stays without: a key with no values keeps net/http from guessing one.
+	// An answer without a Content-Type stays without: a key with no values keeps net/http from
+	// guessing one.
 	w.Header()["Content-Type"] = nil
 	o.proxy.ServeHTTP(w, r)
 	if r.ContentLength != 0 {
@@ -144,20 +154,20 @@ func (o *Origin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Failing reports whether the origin fails: it does not answer the gate's own probe, or most of its visitors (see Counted).
-// An answer with a 5xx status is an answer.
+// Failing reports whether the origin fails: it does not answer the gate's own probe, or most of its
+// visitors (see Counted). An answer with a 5xx status is an answer.
 func (o *Origin) Failing() bool { return o.breaker.failing.Load() }
 
-// Close ends the probing, waits for its end, and closes the connections that are not in use. It leaves requests that are
-// under way alone: call it after the server has been shut down.
+// Close ends the probing, waits for its end, and closes the connections that are not in use. It
+// leaves requests that are under way alone: call it after the server has been shut down.
 func (o *Origin) Close() {
 	o.breaker.close()
 	o.carrier.close()
 }
 
-// respond checks an answer before it goes to the visitor. It refuses a switch of protocols that nobody asked for:
-// ReverseProxy would refuse it, too, but leave the connection open. And it refuses a status that is none, at which
-// ReverseProxy would panic.
+// respond checks an answer before it goes to the visitor. It refuses a switch of protocols that
+// nobody asked for: ReverseProxy would refuse it, too, but leave the connection open. And it
+// refuses a status that is none, at which ReverseProxy would panic.
 func (o *Origin) respond(resp *http.Response) error {
 	switched := resp.StatusCode == http.StatusSwitchingProtocols
 	if switched && !(asksForWebsocket(resp.Request.Header) && asksForWebsocket(resp.Header)) {

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// parting is how long a websocket lasts after one side has ended it. The other side may still end its own; if it never
-// does, it does not keep the connection open.
+// parting is how long a websocket lasts after one side has ended it. The other side may still end
+// its own; if it never does, it does not keep the connection open.
 const parting = 3 * time.Second
 
 // halfCloser is a connection that can end in one direction.
@@ -26,7 +26,8 @@ func endWrite(conn any) error {
 	return half.CloseWrite()
 }
 
-// partingWriter gives out the visitor's connection as one that ends soon after the origin has ended its side.
+// partingWriter gives out the visitor's connection as one that ends soon after the origin has ended
+// its side.
 type partingWriter struct{ http.ResponseWriter }
 
 // Unwrap is for http.ResponseController.
@@ -44,7 +45,8 @@ func (w partingWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 // partingConn is the visitor's end of a websocket.
 type partingConn struct{ net.Conn }
 
-// CloseWrite ends the direction to the visitor, who then has the time of parting to end the other one.
+// CloseWrite ends the direction to the visitor, who then has the time of parting to end the other
+// one.
 func (c partingConn) CloseWrite() error {
 	if err := c.SetReadDeadline(time.Now().Add(parting)); err != nil {
 		return fmt.Errorf("setting the time of parting: %w", err)
@@ -55,7 +57,8 @@ func (c partingConn) CloseWrite() error {
 // partingBody is the origin's end of a websocket.
 type partingBody struct{ io.ReadWriteCloser }
 
-// Read reads what the origin sends. After the origin has ended its side, it has the time of parting to read on.
+// Read reads what the origin sends. After the origin has ended its side, it has the time of parting
+// to read on.
 func (b partingBody) Read(p []byte) (int, error) {
 	n, err := b.ReadWriteCloser.Read(p)
 	if err != nil {
@@ -67,7 +70,8 @@ func (b partingBody) Read(p []byte) (int, error) {
 // part closes the connection soon.
 func (b partingBody) part() { time.AfterFunc(parting, func() { _ = b.Close() }) }
 
-// CloseWrite ends the direction to the origin, which then has the time of parting to end the other one.
+// CloseWrite ends the direction to the origin, which then has the time of parting to end the other
+// one.
 func (b partingBody) CloseWrite() error {
 	b.part()
 	return endWrite(b.ReadWriteCloser)

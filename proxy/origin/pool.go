@@ -10,12 +10,12 @@ import (
 )
 
 const (
-	// watchInterval is how often the connections with a request are looked at. So much later, at most, the pool notices that a visitor has
-	// left or that an answer is late.
+	// watchInterval is how often the connections with a request are looked at. So much later, at
+	// most, the pool notices that a visitor has left or that an answer is late.
 	watchInterval = 50 * time.Millisecond
 
-	// sweepInterval is how often connections without a request are looked at, and sweptAtOnce how many of them: those that the origin
-	// has ended are closed here, too.
+	// sweepInterval is how often connections without a request are looked at, and sweptAtOnce how
+	// many of them: those that the origin has ended are closed here, too.
 	sweepInterval = 5 * time.Second
 	sweptAtOnce   = idlePerOrigin / 16
 )
@@ -23,10 +23,11 @@ const (
 // errLate is why a connection is cut off whose answer does not come in time.
 var errLate = fmt.Errorf("the header of the answer did not come in time: %w", os.ErrDeadlineExceeded)
 
-// pool has the connections to an origin. Of those without a request, the one that has rested longest is used next: what the origin has sent
-// on it late, after its answer, is seen before. Those with a request are cut off when their visitor leaves, and when the header of their
-// answer does not come in time. The pool looks at all of them now and then: this costs less than to set a deadline, and to be told of the
-// end of a context, for each request.
+// pool has the connections to an origin. Of those without a request, the one that has rested
+// longest is used next: what the origin has sent on it late, after its answer, is seen before.
+// Those with a request are cut off when their visitor leaves, and when the header of their answer
+// does not come in time. The pool looks at all of them now and then: this costs less than to set a
+// deadline, and to be told of the end of a context, for each request.
 type pool struct {
 	timeout     time.Duration // from the beginning of a request to the header of its answer
 	idleTimeout time.Duration // how long a connection is kept without a request
@@ -80,7 +81,8 @@ func (p *pool) begin(ctx context.Context, c *conn, now time.Time) {
 	}
 }
 
-// takeOut takes out a connection that has a request, and returns why it was cut off, if it was. mu is held.
+// takeOut takes out a connection that has a request, and returns why it was cut off, if it was. mu
+// is held.
 func (p *pool) takeOut(c *conn) error {
 	if c.cut == nil {
 		last := len(p.busy) - 1
@@ -93,15 +95,16 @@ func (p *pool) takeOut(c *conn) error {
 	return c.cut
 }
 
-// cutOff ends the connections whose request has come to nothing, and comes again while there are others with a request.
+// cutOff ends the connections whose request has come to nothing, and comes again while there are
+// others with a request.
 func (p *pool) cutOff() {
 	for _, c := range p.takeHopeless(time.Now()) {
 		_ = c.wire.Close() // TLS would say goodbye, and wait for that
 	}
 }
 
-// takeHopeless takes out the connections whose request has come to nothing. Also a request whose handler has panicked ends here: net/http
-// ends its context.
+// takeHopeless takes out the connections whose request has come to nothing. Also a request whose
+// handler has panicked ends here: net/http ends its context.
 func (p *pool) takeHopeless(now time.Time) (hopeless []*conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -132,7 +135,8 @@ func (p *pool) drop(c *conn) error {
 	return why
 }
 
-// put keeps a connection whose request has ended, or closes it if it was cut off or enough are kept.
+// put keeps a connection whose request has ended, or closes it if it was cut off or enough are
+// kept.
 func (p *pool) put(c *conn) {
 	if !p.keep(c) {
 		c.close()
@@ -153,12 +157,14 @@ func (p *pool) keep(c *conn) bool {
 	return true
 }
 
-// usable reports whether a connection can be used again at now, when somebody began to look for one.
+// usable reports whether a connection can be used again at now, when somebody began to look for
+// one.
 func (p *pool) usable(c *conn, now time.Time) bool {
 	return now.Sub(c.idleSince) < p.idleTimeout && c.quiet(now)
 }
 
-// clean closes the connections that cannot be used any more, of those that were not used for longest, and comes again while there are others.
+// clean closes the connections that cannot be used any more, of those that were not used for
+// longest, and comes again while there are others.
 func (p *pool) clean() {
 	oldest := p.takeOldest()
 	now := time.Now()
@@ -181,7 +187,8 @@ func (p *pool) clean() {
 	}
 }
 
-// takeOldest takes some of the connections without a request, while nobody has to wait until they have been looked at.
+// takeOldest takes some of the connections without a request, while nobody has to wait until they
+// have been looked at.
 func (p *pool) takeOldest() []*conn {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 )
 
-// hosts are names under which visitors know the origin. Some origins drop requests for other names: they would drop the
-// gate's own probe, too, if it came with the origin's address.
+// hosts are names under which visitors know the origin. Some origins drop requests for other names:
+// they would drop the gate's own probe, too, if it came with the origin's address.
 type hosts struct {
 	answered atomic.Pointer[string] // of a request that was answered: of the first, and while the origin is watched of the latest
 	failed   atomic.Pointer[string] // of the latest request that failed
@@ -31,7 +31,8 @@ func (o *Origin) answered(r *http.Request) {
 	o.breaker.answered(r)
 }
 
-// Wanted remembers the host that a waiting visitor asks for. While the origin fails, the gate probes it with that host.
+// Wanted remembers the host that a waiting visitor asks for. While the origin fails, the gate
+// probes it with that host.
 func (o *Origin) Wanted(host string) {
 	if o.Failing() {
 		remember(&o.hosts.wanted, host)
@@ -52,8 +53,9 @@ func (o *Origin) candidates() []string {
 	return list
 }
 
-// probe finds out whether the origin answers; any answer counts. An origin that drops a request may not know the host, or may
-// not accept the method. So probe asks for the other hosts, too, and by GET.
+// probe finds out whether the origin answers; any answer counts. An origin that drops a request may
+// not know the host, or may not accept the method. So probe asks for the other hosts, too, and by
+// GET.
 func (o *Origin) probe(ctx context.Context) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, o.cfg.ProbeTimeout)
 	defer cancel()
@@ -71,7 +73,8 @@ func (o *Origin) probe(ctx context.Context) (err error) {
 	return err
 }
 
-// ask sends one request of a probe. It was dropped if there was a connection and the origin ended it without an answer.
+// ask sends one request of a probe. It was dropped if there was a connection and the origin ended
+// it without an answer.
 func (o *Origin) ask(ctx context.Context, method, host string) (dropped bool, err error) {
 	req, err := http.NewRequestWithContext(ctx, method, o.cfg.URL.Scheme+"://"+o.cfg.URL.Host+"/", nil)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// rewrite makes the request for the origin. ReverseProxy has already removed the hop-by-hop headers from Out: so a Connection
-// header cannot remove anything that is set here.
+// rewrite makes the request for the origin. ReverseProxy has already removed the hop-by-hop headers
+// from Out: so a Connection header cannot remove anything that is set here.
 func (o *Origin) rewrite(pr *httputil.ProxyRequest) {
 	out, in := pr.Out, pr.In
 	setTarget(out, in)
@@ -39,15 +39,17 @@ type field struct {
 	before *field
 }
 
-// WithField returns the request with a header for the origin, whose lines must not be changed. A visitor's header of that name does not
-// get there if it is one of the gate's own; see [Trust.Forward].
+// WithField returns the request with a header for the origin, whose lines must not be changed. A
+// visitor's header of that name does not get there if it is one of the gate's own; see
+// [Trust.Forward].
 func WithField(r *http.Request, name string, lines []string) *http.Request {
 	before, _ := r.Context().Value(fieldKey{}).(*field)
 	return r.WithContext(context.WithValue(r.Context(), fieldKey{}, &field{name, lines, before}))
 }
 
-// endToEnd are fields that always go to the origin, even if a Connection header names them, which RFC 9110, section 7.6.1,
-// forbids. Without this a visitor could have the gate see a Cookie that the origin does not see.
+// endToEnd are fields that always go to the origin, even if a Connection header names them, which
+// RFC 9110, section 7.6.1, forbids. Without this a visitor could have the gate see a Cookie that
+// the origin does not see.
 var endToEnd = []string{
 	"Accept", "Accept-Encoding", "Accept-Language", "Authorization", "Cache-Control", "Content-Encoding",
 	"Content-Language", "Content-Type", "Cookie", "Date", "Expect", "If-Match", "If-Modified-Since", "If-None-Match",
@@ -76,8 +78,9 @@ func namedByConnection(h http.Header) iter.Seq[string] {
 	}
 }
 
-// asksForWebsocket reports whether the Upgrade header of a request, or of its answer, is the one token websocket. No other
-// protocol passes: with h2c, for example, the gate would not see the requests after the switch.
+// asksForWebsocket reports whether the Upgrade header of a request, or of its answer, is the one
+// token websocket. No other protocol passes: with h2c, for example, the gate would not see the
+// requests after the switch.
 func asksForWebsocket(h http.Header) bool {
 	up := h["Upgrade"]
 	return len(up) == 1 && strings.EqualFold(textproto.TrimString(up[0]), "websocket")

@@ -37,7 +37,8 @@ func socketOf(wire net.Conn) (*socket, error) {
 	return s, nil
 }
 
-// look returns how what has come in begins, and whether the socket is quiet: open, with nothing come in.
+// look returns how what has come in begins, and whether the socket is quiet: open, with nothing
+// come in.
 func (s *socket) look() (came []byte, quiet bool) {
 	if s.raw.Control(s.peek) != nil {
 		return nil, false

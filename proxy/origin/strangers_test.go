@@ -21,8 +21,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/origin"
 )
 
-// habits are what an origin does with a request, by the last segment of the target. All that it sends in answer holds the target; what
-// belongs to nobody holds the word poison.
+// habits are what an origin does with a request, by the last segment of the target. All that it
+// sends in answer holds the target; what belongs to nobody holds the word poison.
 var habits = map[string]func(target string) []step{
 	"length": func(target string) []step { return []step{say(tagged(target))} },
 	"drip":   func(target string) []step { return []step{drip(tagged(target))} },
@@ -127,8 +127,8 @@ func (s *stranger) part() {
 	}
 }
 
-// What visitors do at the same time, and what the origin does to unused connections in between, is random. Nobody gets what was not sent
-// in answer to their own request, and no form comes twice.
+// What visitors do at the same time, and what the origin does to unused connections in between, is
+// random. Nobody gets what was not sent in answer to their own request, and no form comes twice.
 func TestVisitorsGetWhatWasSentInAnswerToTheirOwnRequests(t *testing.T) {
 	names := slices.Sorted(maps.Keys(habits))
 	rapid.Check(t, func(rt *rapid.T) {

@@ -7,9 +7,9 @@ import (
 	"golang.org/x/net/http/httpguts"
 )
 
-// passable reports whether the origin reads the very same request from an HTTP/1.1 connection. net/http has checked
-// requests that came by HTTP/1.1. HTTP/2 allows spaces in the path: the origin would read a target with a space as a target
-// and a version.
+// passable reports whether the origin reads the very same request from an HTTP/1.1 connection.
+// net/http has checked requests that came by HTTP/1.1. HTTP/2 allows spaces in the path: the origin
+// would read a target with a space as a target and a version.
 func passable(r *http.Request) bool {
 	return httpguts.ValidHeaderFieldName(r.Method) && isPrintable(r.Host, 0x7e) && isPrintable(r.RequestURI, 0xff) && target(r) != ""
 }
@@ -24,8 +24,9 @@ func isPrintable(s string, top byte) bool {
 	return true
 }
 
-// target is the request target for the origin: what the visitor sent, byte for byte, but an absolute form (RFC 9112,
-// section 3.2.2) is reduced to its origin form. It is empty for a target of neither form.
+// target is the request target for the origin: what the visitor sent, byte for byte, but an
+// absolute form (RFC 9112, section 3.2.2) is reduced to its origin form. It is empty for a target
+// of neither form.
 func target(r *http.Request) string {
 	t := r.RequestURI
 	switch {
@@ -66,9 +67,10 @@ func withoutScheme(t string) (rest string, ok bool) {
 	return "", false
 }
 
-// setTarget makes the transport write the target as it is. URL.Opaque does that, except for a target that begins with two
-// slashes, to which URL.RequestURI would give a scheme. Most of these come out right from the parsed path. The others get
-// the marker, and carrier sends them over a connection that takes the marker out again.
+// setTarget makes the transport write the target as it is. URL.Opaque does that, except for a
+// target that begins with two slashes, to which URL.RequestURI would give a scheme. Most of these
+// come out right from the parsed path. The others get the marker, and carrier sends them over a
+// connection that takes the marker out again.
 func setTarget(out, in *http.Request) {
 	t := target(in)
 	if strings.HasPrefix(t, "//") {

@@ -18,7 +18,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/origin"
 )
 
-// sentTarget sends a request with the target to the gate and returns the target that the recorder got, "" for none.
+// sentTarget sends a request with the target to the gate and returns the target that the recorder
+// got, "" for none.
 func sentTarget(t *testing.T, gateURL string, rec *recorder, method, target string) (string, int) {
 	t.Helper()
 	resp := raw(t, gateURL, method+" "+target+" HTTP/1.1\r\nHost: shop.test\r\nConnection: close\r\n\r\n")
@@ -148,7 +149,8 @@ func TestTargetsOfHTTP2ThatWouldSplitTheRequestLine(t *testing.T) {
 	assert.Equal(t, "200", status, "a path that can be passed on passes")
 }
 
-// statusOverHTTP2 sends the header fields as they are, and returns the status or how the stream was reset.
+// statusOverHTTP2 sends the header fields as they are, and returns the status or how the stream was
+// reset.
 func statusOverHTTP2(t *testing.T, srv *httptest.Server, fields [][2]string) string {
 	t.Helper()
 	conn, err := tls.Dial("tcp", srv.Listener.Addr().String(), &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}})

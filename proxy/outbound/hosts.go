@@ -1,4 +1,5 @@
-// Package outbound is how the gate asks hosts that others have named: only those of a list, and only at addresses where they may be.
+// Package outbound is how the gate asks hosts that others have named: only those of a list, and
+// only at addresses where they may be.
 package outbound
 
 import (
@@ -89,7 +90,8 @@ func (h Hosts) Check(u *url.URL) error {
 	return nil
 }
 
-// CheckStranger says what is wrong with a URL that a stranger has named; nil for nothing. By https it has the port 443, or one of the list.
+// CheckStranger says what is wrong with a URL that a stranger has named; nil for nothing. By https
+// it has the port 443, or one of the list.
 func (h Hosts) CheckStranger(u *url.URL) error {
 	if err := h.Check(u); err != nil {
 		return err
@@ -100,7 +102,8 @@ func (h Hosts) CheckStranger(u *url.URL) error {
 	return nil
 }
 
-// Together names the hosts that a URL's belongs to: all below a *.host of the list, or the host itself at its port.
+// Together names the hosts that a URL's belongs to: all below a *.host of the list, or the host
+// itself at its port.
 func (h Hosts) Together(u *url.URL) string {
 	for _, n := range h.names {
 		if n.fits(u) && strings.HasPrefix(n.host, "*.") {
@@ -162,8 +165,8 @@ func public(addr netip.Addr) bool {
 	return addr.IsGlobalUnicast() && !addr.IsPrivate() && !slices.ContainsFunc(special, func(n netip.Prefix) bool { return n.Contains(addr) })
 }
 
-// control returns what refuses connections to addresses where the host may not be. It sees the address that is connected to, whatever
-// a name meant before.
+// control returns what refuses connections to addresses where the host may not be. It sees the
+// address that is connected to, whatever a name meant before.
 func (h Hosts) control(host string) func(_, address string, _ syscall.RawConn) error {
 	local := strings.EqualFold(host, "localhost") && slices.ContainsFunc(h.names, func(n name) bool { return n.plain && n.host == "localhost" })
 	return func(_, address string, _ syscall.RawConn) error {
@@ -181,8 +184,8 @@ func (h Hosts) control(host string) func(_, address string, _ syscall.RawConn) e
 // patience is how long a host may take to accept a connection.
 const patience = 10 * time.Second
 
-// Client returns a client that asks a host alone. It follows no redirects, and uses no proxy. Its transport is like the model, if
-// there is one.
+// Client returns a client that asks a host alone. It follows no redirects, and uses no proxy. Its
+// transport is like the model, if there is one.
 func (h Hosts) Client(model *http.Transport, host string) *http.Client {
 	transport := &http.Transport{}
 	if model != nil {

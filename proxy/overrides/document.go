@@ -26,15 +26,16 @@ import (
 // Document is what operators changed of a room, as all its gates know it through the
 // store.
 type Document struct {
-	// File is what the latest file that a gate has read says of the room, so that whatever changes the room, and whichever gate makes the
-	// change, the rest stays as it is. A gate's own file may differ: files are changed on one gate after the other.
+	// File is what the latest file that a gate has read says of the room, so that whatever changes
+	// the room, and whichever gate makes the change, the rest stays as it is. A gate's own file may
+	// differ: files are changed on one gate after the other.
 	File *queue.Settings `json:"file,omitempty"`
 
 	Changes Changes           `json:"changes"`
 	By      map[string]Author `json:"by"` // by the name of the setting
 
-	// Events are those of the latest file that a gate has read, and those that operators have made. Draws are those of shuffled
-	// prequeues, which outlast their events.
+	// Events are those of the latest file that a gate has read, and those that operators have made.
+	// Draws are those of shuffled prequeues, which outlast their events.
 	Events event.List   `json:"events,omitempty"`
 	Draws  []event.Draw `json:"draws,omitempty"`
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue/event"
 )
 
-// withEvents returns the document with the events, and with a draw for each that is shuffled. An event that was there before keeps its
-// draw, unless the start of its prequeue has changed.
+// withEvents returns the document with the events, and with a draw for each that is shuffled. An
+// event that was there before keeps its draw, unless the start of its prequeue has changed.
 func (d Document) withEvents(events event.List, at time.Time) Document {
 	d.Events = events
 	d.Draws = slices.DeleteFunc(slices.Clone(d.Draws), func(o event.Draw) bool {
@@ -42,7 +42,8 @@ func (d *Document) drawOf(e *event.Event) *event.Draw {
 	return &d.Draws[i]
 }
 
-// Draw returns the draw of the event that has the name, or the latest of those that had it; nil for none.
+// Draw returns the draw of the event that has the name, or the latest of those that had it; nil for
+// none.
 func (r *Room) Draw(name string) *event.Draw {
 	doc := r.document()
 	if i := doc.Events.Named(name); i >= 0 && doc.Events[i].Shuffle {
@@ -57,7 +58,8 @@ func (r *Room) Draw(name string) *event.Draw {
 	return latest
 }
 
-// draw is the moment that a visitor has drawn who joins the prequeue of an event: see Draw of [room.Config].
+// draw is the moment that a visitor has drawn who joins the prequeue of an event: see Draw of
+// [room.Config].
 func (r *Room) draw(e queue.ActiveEvent, id queue.ID) queue.Instant {
 	d := r.Draw(e.Name)
 	if d == nil || queue.At(d.Prequeue) != e.Prequeue {

@@ -15,14 +15,16 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue/event"
 )
 
-// mostEvents is how many events operators may have made of a room at a time, and mostPages how many bytes the pages of all of a
-// room's events may have together: the gates hand them on through the store.
+// mostEvents is how many events operators may have made of a room at a time, and mostPages how many
+// bytes the pages of all of a room's events may have together: the gates hand them on through the
+// store.
 const (
 	mostEvents = 200
 	mostPages  = 1 << 20
 )
 
-// over returns the settings of the file with the overrides over them, and then the active event's own.
+// over returns the settings of the file with the overrides over them, and then the active event's
+// own.
 func (d Document) over(active queue.ActiveEvent) queue.Settings {
 	return d.Events.Over(d.base(), active)
 }
@@ -35,8 +37,9 @@ type reading struct {
 	Document
 }
 
-// OverriddenByEvent are the names of the settings in which the event in force goes over what the file and operators say: those that
-// it has of its own, and queue_all if its prequeue alone holds people.
+// OverriddenByEvent are the names of the settings in which the event in force goes over what the
+// file and operators say: those that it has of its own, and queue_all if its prequeue alone holds
+// people.
 func (d Document) OverriddenByEvent(active queue.ActiveEvent) []string {
 	i := d.Events.Named(active.Name)
 	if i < 0 {
@@ -90,8 +93,9 @@ func (r *Room) Merged(e event.Event) queue.Settings {
 	return e.Over(r.document().base())
 }
 
-// EditEvents changes the room's events, on every gate. It fails with a FaultsError if the events that edit returns cannot be used
-// together, and with edit's error if it has one; then it changes nothing. Other errors are the store's.
+// EditEvents changes the room's events, on every gate. It fails with a FaultsError if the events
+// that edit returns cannot be used together, and with edit's error if it has one; then it changes
+// nothing. Other errors are the store's.
 func (r *Room) EditEvents(ctx context.Context, now time.Time, by string, edit func(event.List) (event.List, error)) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -127,8 +131,9 @@ func eventFaults(events event.List, base queue.Settings, at time.Time) []event.F
 	return faults
 }
 
-// settled returns what the next events would change of what is settled: once a prequeue has begun, its start and its shuffle; and once
-// the order of a draw is known, the start of its event, also if that was suspended or deleted meanwhile.
+// settled returns what the next events would change of what is settled: once a prequeue has begun,
+// its start and its shuffle; and once the order of a draw is known, the start of its event, also if
+// that was suspended or deleted meanwhile.
 func (d Document) settled(next event.List, at time.Time) []event.Fault {
 	var faults []event.Fault
 	for i := range next {
@@ -160,7 +165,8 @@ func (d Document) begun(name string, at time.Time) *event.Event {
 	return e
 }
 
-// known is the draw of a shuffled event that is not over, if its order is known already; otherwise nil.
+// known is the draw of a shuffled event that is not over, if its order is known already; otherwise
+// nil.
 func (d Document) known(e *event.Event, at time.Time) *event.Draw {
 	if o := d.drawOf(e); e.Shuffle && at.Before(e.End) && o != nil && o.Over(at) {
 		return o
@@ -176,8 +182,9 @@ func faultsError(faults []event.Fault) error {
 	return &FaultsError{Faults: texts}
 }
 
-// withFile returns the document with the events of this gate's file in the place of those of another file. What operators have made
-// stays. Where that does not go with the file it is an error; at a gate's start, such events of operators are suspended instead.
+// withFile returns the document with the events of this gate's file in the place of those of
+// another file. What operators have made stays. Where that does not go with the file it is an
+// error; at a gate's start, such events of operators are suspended instead.
 func (r *Room) withFile(d Document, file event.List, base queue.Settings, now time.Time, starts bool) (Document, error) {
 	at := r.at(now).Time()
 	next := slices.Clone(file)
@@ -201,8 +208,8 @@ func (r *Room) withFile(d Document, file event.List, base queue.Settings, now ti
 	return d.withEvents(next, at), nil
 }
 
-// madeBeside are the events that operators have made, without those in whose place events of a file come: the file has the same, or
-// they are over.
+// madeBeside are the events that operators have made, without those in whose place events of a file
+// come: the file has the same, or they are over.
 func (d Document) madeBeside(file event.List, at time.Time) event.List {
 	return slices.DeleteFunc(slices.Clone(d.Events), func(e event.Event) bool {
 		i := file.Named(e.Name)
@@ -210,7 +217,8 @@ func (d Document) madeBeside(file event.List, at time.Time) event.List {
 	})
 }
 
-// doubles are the faults of a file whose events have the names of other events, which operators have made.
+// doubles are the faults of a file whose events have the names of other events, which operators
+// have made.
 func doubles(made, file event.List) []event.Fault {
 	var faults []event.Fault
 	for _, e := range made {
@@ -222,7 +230,8 @@ func doubles(made, file event.List) []event.Fault {
 	return faults
 }
 
-// renamed returns the events that operators have made, those whose names are taken by a file's under other names, and suspended.
+// renamed returns the events that operators have made, those whose names are taken by a file's
+// under other names, and suspended.
 func (r *Room) renamed(made, file event.List) event.List {
 	for i := range made {
 		e := &made[i]
@@ -267,7 +276,8 @@ func (r *Room) keepSettled(d Document, file event.List, at time.Time) {
 	}
 }
 
-// suspendMisfits suspends those of the last events, which operators have made, that do not go with the others.
+// suspendMisfits suspends those of the last events, which operators have made, that do not go with
+// the others.
 func (r *Room) suspendMisfits(events event.List, made int, base queue.Settings, at time.Time) {
 	for i := len(events) - made; i < len(events); i++ {
 		e := &events[i]
@@ -278,8 +288,8 @@ func (r *Room) suspendMisfits(events event.List, made int, base queue.Settings, 
 	}
 }
 
-// Follow has the room go by the event that is in force at now, on every gate, or by none. Gates do so about once a second. The first
-// makes the change, and the others learn of it.
+// Follow has the room go by the event that is in force at now, on every gate, or by none. Gates do
+// so about once a second. The first makes the change, and the others learn of it.
 func (r *Room) Follow(ctx context.Context, now time.Time) error {
 	if r.file.Load() == nil || !r.changes(now) {
 		return nil
@@ -301,16 +311,17 @@ func (r *Room) Follow(ctx context.Context, now time.Time) error {
 	return err
 }
 
-// HoldForPrequeue has this gate hold everyone new by its own clock while a prequeue goes on that is not in force: where the store does not
-// answer, nobody can put it in force. Gates do so before they sync.
+// HoldForPrequeue has this gate hold everyone new by its own clock while a prequeue goes on that is
+// not in force: where the store does not answer, nobody can put it in force. Gates do so before
+// they sync.
 func (r *Room) HoldForPrequeue(now time.Time) {
 	s := r.queue.Settings()
 	active := r.document().Events.ActiveAt(r.at(now))
 	r.queue.Hold(active.Prequeueing && !s.Suspended && !s.Event.Prequeueing)
 }
 
-// at is the store's time at now. It is not before the last change of the room that another gate has made, whose clock may be a little
-// ahead: no event goes back.
+// at is the store's time at now. It is not before the last change of the room that another gate has
+// made, whose clock may be a little ahead: no event goes back.
 func (r *Room) at(now time.Time) queue.Instant {
 	const ahead = 10 * time.Second // more than any two gates differ, but for a fault
 	at := r.queue.StoreTime(now)
@@ -320,7 +331,8 @@ func (r *Room) at(now time.Time) queue.Instant {
 	return at
 }
 
-// changes says whether another event, or another phase of it, is in force at now than the room goes by.
+// changes says whether another event, or another phase of it, is in force at now than the room goes
+// by.
 func (r *Room) changes(now time.Time) bool {
 	s := r.queue.Settings()
 	d := r.document()

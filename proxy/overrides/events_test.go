@@ -252,7 +252,8 @@ func TestTheFileAndOperatorsHaveEventsSideBySide(t *testing.T) {
 	assert.True(t, starts.Events()[1].Suspended, "a gate has to start with its file")
 }
 
-// While files are changed on one gate after the other, the latest that was read is in force, whichever gate makes the next change.
+// While files are changed on one gate after the other, the latest that was read is in force,
+// whichever gate makes the next change.
 func TestAnEventGoesOverTheLatestFileWhicheverGateActs(t *testing.T) {
 	store, newer := memstore.New(), file
 	newer.TotalActiveUsers, newer.SessionDuration = 9, 7*time.Minute
@@ -357,7 +358,8 @@ func inRedis(t *testing.T) (*redistest.Server, queue.Store) {
 	return server, store
 }
 
-// realSale is a sale in real time: its prequeue began five minutes ago, and it starts in some seconds.
+// realSale is a sale in real time: its prequeue began five minutes ago, and it starts in some
+// seconds.
 func realSale() event.Event {
 	at := time.Now().Add(3 * time.Second)
 	return event.Event{Name: "sale", Start: at, End: at.Add(time.Hour), Prequeue: at.Add(-5 * time.Minute), Shuffle: true}

@@ -77,7 +77,8 @@ func (d *difference) add(what, from, to string) {
 // fields are those of queue.Settings.
 var fields = setting.Fields(reflect.TypeFor[queue.Settings]())
 
-// settings adds the changes of settings. That a prequeue holds everybody new is the event's phase, and not operators' queue_all.
+// settings adds the changes of settings. That a prequeue holds everybody new is the event's phase,
+// and not operators' queue_all.
 func (d *difference) settings(before, after queue.Settings) {
 	before.QueueAll, after.QueueAll = before.HeldByOperators(), after.HeldByOperators()
 	was, is := reflect.ValueOf(before), reflect.ValueOf(after)
@@ -118,7 +119,8 @@ func (d *difference) events(before, c queue.Configuration) {
 	}
 }
 
-// plan is an event in a line, with what it has. Of a page and a description it has the first digits of a hash.
+// plan is an event in a line, with what it has. Of a page and a description it has the first digits
+// of a hash.
 func plan(e *event.Event) string {
 	text := e.Start.UTC().Format(time.RFC3339) + " to " + e.End.UTC().Format(time.RFC3339)
 	if !e.Prequeue.IsZero() {

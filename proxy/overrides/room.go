@@ -38,7 +38,8 @@ type File struct {
 	Settings queue.Settings
 	Events   event.List
 
-	// Misfits returns what is wrong with settings in a room with all else that the file says. nil: nothing is.
+	// Misfits returns what is wrong with settings in a room with all else that the file says. nil:
+	// nothing is.
 	Misfits func(queue.Settings) []queue.SettingFault
 }
 
@@ -59,11 +60,12 @@ type Config struct {
 
 	Log *zap.Logger
 
-	// OnChange is told each change of the room's settings, whichever gate has made it. nil: nobody is told.
+	// OnChange is told each change of the room's settings, whichever gate has made it. nil: nobody
+	// is told.
 	OnChange func(Change)
 
-	// OnEntry is told each entry of a draw, maybe more than once, when its visitor first comes back, before they can be let in by it.
-	// nil: nobody is told.
+	// OnEntry is told each entry of a draw, maybe more than once, when its visitor first comes
+	// back, before they can be let in by it. nil: nobody is told.
 	OnEntry func(draw *event.Draw, entry string)
 }
 
@@ -195,7 +197,8 @@ func (r *Room) tryConfigure(ctx context.Context, now time.Time, by string, edit 
 	return nil
 }
 
-// closesFrom is the moment from which on a room with the policy closes when nothing is left, after it had the settings.
+// closesFrom is the moment from which on a room with the policy closes when nothing is left, after
+// it had the settings.
 func closesFrom(policy queue.SoldOutPolicy, before *queue.Settings, at queue.Instant) queue.Instant {
 	switch {
 	case policy != queue.CloseToAll:

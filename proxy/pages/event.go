@@ -30,7 +30,8 @@ func (p *Room) Shown(e *queue.ActiveEvent) *templates.Set {
 	return made.set
 }
 
-// setOf returns the templates with a page of an event, or the room's if another version of the program has let through what cannot be used.
+// setOf returns the templates with a page of an event, or the room's if another version of the
+// program has let through what cannot be used.
 func (p *Room) setOf(event, source string) *templates.Set {
 	page, err := templates.Parse([]byte(source))
 	if err == nil {

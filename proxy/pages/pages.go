@@ -1,4 +1,5 @@
-// Package pages keeps what the people who wait before a room are shown: pages and JSON, rendered once for all who are told the same.
+// Package pages keeps what the people who wait before a room are shown: pages and JSON, rendered
+// once for all who are told the same.
 package pages
 
 import (
@@ -17,8 +18,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/templates"
 )
 
-// Room has the pages of a room in one configuration. They are rendered from the room's latest numbers: once for all visitors who are at
-// the same point, about once a second, and not for each.
+// Room has the pages of a room in one configuration. They are rendered from the room's latest
+// numbers: once for all visitors who are at the same point, about once a second, and not for each.
 type Room struct {
 	Name      string
 	Set       *templates.Set                                // the room's own templates

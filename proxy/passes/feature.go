@@ -17,7 +17,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
 
-// RoomOptions are what a room's configuration says of passes. A room in which Admission is WithPass takes them in any case.
+// RoomOptions are what a room's configuration says of passes. A room in which Admission is WithPass
+// takes them in any case.
 type RoomOptions struct {
 	On bool `yaml:"passes" default:"false" outside:"no" usage:"take the links and codes by which operators let people in or ahead"`
 }
@@ -84,8 +85,8 @@ func of(s *feature.Setup) *Room {
 	return r
 }
 
-// Run implements [feature.Runner]: it learns each second which passes were revoked, and forgets old ones once an hour. What fails is logged
-// once, until it works again.
+// Run implements [feature.Runner]: it learns each second which passes were revoked, and forgets old
+// ones once an hour. What fails is logged once, until it works again.
 func (f *Feature) Run(ctx context.Context) {
 	failing, ticker := false, time.NewTicker(time.Second)
 	defer ticker.Stop()
@@ -130,8 +131,8 @@ func (f *Feature) Paths() []feature.Path {
 	return []feature.Path{{Name: name, Serve: f.serve}, {Name: name + "/", Serve: f.serve}}
 }
 
-// serve answers a request for the path of a room's passes. They are on the hosts of their room alone. Without the name of a room, it is the
-// only one that takes passes on the host.
+// serve answers a request for the path of a room's passes. They are on the hosts of their room
+// alone. Without the name of a room, it is the only one that takes passes on the host.
 func (f *Feature) serve(w http.ResponseWriter, r *http.Request) {
 	var room *feature.Room
 	s := f.asked(r)
@@ -163,9 +164,9 @@ func (f *Feature) asked(r *http.Request) *feature.Setup {
 	return asked
 }
 
-// Recognise implements [feature.Recogniser]: it notes whether the visitor holds a pass. By it they are one visitor on all of their devices;
-// a user whom the site names is one in any case, and stays that. Somebody who is in without it, or whose pass has ended, stays in as they
-// are.
+// Recognise implements [feature.Recogniser]: it notes whether the visitor holds a pass. By it they
+// are one visitor on all of their devices; a user whom the site names is one in any case, and stays
+// that. Somebody who is in without it, or whose pass has ended, stays in as they are.
 func (r *Room) Recognise(q *http.Request, v *feature.Visit) {
 	holder, found := r.Holder(q.Header, v.Setup.Holds(q))
 	found = found && r.BelongsTo(holder, v.Subject)
@@ -179,7 +180,8 @@ func (r *Room) Recognise(q *http.Request, v *feature.Visit) {
 	}
 }
 
-// Before implements [feature.Doorkeeper]: who has no pass in a room for their holders is asked for a code.
+// Before implements [feature.Doorkeeper]: who has no pass in a room for their holders is asked for
+// a code.
 func (r *Room) Before(w http.ResponseWriter, q *http.Request, v *feature.Visit) bool {
 	if !v.Shut || !r.Only {
 		return false

@@ -25,11 +25,13 @@ type Holder struct {
 	Ahead queue.Ahead
 }
 
-// The cookie has the kind, the number of the use, the end of the pass, its id, and to whom the cookie is bound, if it is.
+// The cookie has the kind, the number of the use, the end of the pass, its id, and to whom the
+// cookie is bound, if it is.
 const holderLength = 1 + 4 + 8 + 8
 
-// Holder returns whose use of a pass the cookie of a request is for. It asks memory alone. Holds says whether a cookie that is bound, and
-// was sealed with one of the keys, belongs to the sender of the request.
+// Holder returns whose use of a pass the cookie of a request is for. It asks memory alone. Holds
+// says whether a cookie that is bound, and was sealed with one of the keys, belongs to the sender
+// of the request.
 func (r *Room) Holder(h http.Header, holds func(bound []byte, key int) bool) (Holder, bool) {
 	u, found := r.useIn(h, holds)
 	if !found {
@@ -38,8 +40,9 @@ func (r *Room) Holder(h http.Header, holds func(bound []byte, key int) bool) (Ho
 	return Holder{ID: r.visitor(u.Pass, u.Number), Ahead: ahead[u.Kind]}, true
 }
 
-// BelongsTo says whether a use belongs to a user of the site; the zero ID is a visitor whom the site does not name. A use is one
-// person's, so that it belongs to one user alone: the first who brings it to this gate.
+// BelongsTo says whether a use belongs to a user of the site; the zero ID is a visitor whom the
+// site does not name. A use is one person's, so that it belongs to one user alone: the first who
+// brings it to this gate.
 func (r *Room) BelongsTo(h Holder, user queue.ID) bool {
 	return user == (queue.ID{}) || r.known.belongsTo(h.ID, user)
 }

@@ -15,7 +15,8 @@ func (r *Room) Make(ctx context.Context, like waitlist.Pass, count int) ([]waitl
 	return r.o.Record.Make(ctx, like, count, r.o.Clock())
 }
 
-// List returns the passes in the order in which they were made, after the one with that id, or from the first; at most so many.
+// List returns the passes in the order in which they were made, after the one with that id, or from
+// the first; at most so many.
 func (r *Room) List(ctx context.Context, after string, most int) ([]waitlist.Pass, error) {
 	return r.o.Record.List(ctx, r.Config.Room, after, most)
 }
@@ -30,8 +31,8 @@ func (r *Room) Link(id string) (string, error) {
 	return r.path() + "?t=" + sealed, err
 }
 
-// Revoke ends the passes that have an id or a name. It returns them, with those that were revoked before, and says how many it has
-// ended. This gate knows at once, others within a second or two.
+// Revoke ends the passes that have an id or a name. It returns them, with those that were revoked
+// before, and says how many it has ended. This gate knows at once, others within a second or two.
 func (r *Room) Revoke(ctx context.Context, idOrName string, by waitlist.Operator) (named []waitlist.Pass, ended int, err error) {
 	named, ended, err = r.o.Record.Revoke(ctx, r.Config.Room, idOrName, by, r.o.Clock())
 	if err == nil {
@@ -40,7 +41,8 @@ func (r *Room) Revoke(ctx context.Context, idOrName string, by waitlist.Operator
 	return named, ended, err
 }
 
-// Visitors yields who the holders of a pass are in the queue: visitors by their use, and users of the site who have brought theirs here.
+// Visitors yields who the holders of a pass are in the queue: visitors by their use, and users of
+// the site who have brought theirs here.
 func (r *Room) Visitors(p waitlist.Pass) func(yield func(queue.ID) bool) {
 	return func(yield func(queue.ID) bool) {
 		for number := 1; number <= p.Used; number++ {

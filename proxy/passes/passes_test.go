@@ -69,7 +69,8 @@ func TestTheHolderOfAPassTakesTheNextSlot(t *testing.T) {
 	}
 }
 
-// Programs that look at links in mails and chats, and browsers that fetch them before anybody asks, use up nothing.
+// Programs that look at links in mails and chats, and browsers that fetch them before anybody asks,
+// use up nothing.
 func TestLookingAtAPassUsesUpNothing(t *testing.T) {
 	f := gatetest.Start(t, gatetest.TakingPasses(t))
 	pass := makePass(f, `{"name": "press", "kind": "in", "for": "24h"}`)
@@ -227,7 +228,8 @@ func TestAnOrderOfPassesThatMakesNoSenseIsRefused(t *testing.T) {
 	assert.Equal(t, http.StatusNotFound, without.Visitor().Get("/.fairdoor/pass").Status)
 }
 
-// A gate that is started again, and one whose store has lost everything, know the passes and their uses.
+// A gate that is started again, and one whose store has lost everything, know the passes and their
+// uses.
 func TestPassesOutlastTheStore(t *testing.T) {
 	shared := gatetest.TakingPasses(t)
 	f := gatetest.Start(t, shared)

@@ -19,7 +19,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/templates/passpage"
 )
 
-// Path is that of the passes of the only room that takes any on a host. That of a room's own passes goes on with a slash and the room's name.
+// Path is that of the passes of the only room that takes any on a host. That of a room's own passes
+// goes on with a slash and the room's name.
 const Path = feature.Paths + "pass"
 
 // keepCookie is how long browsers keep the cookie: the most that they do.
@@ -44,11 +45,13 @@ type Options struct {
 	// Problem answers somebody with the gate's page for a status.
 	Problem func(w http.ResponseWriter, r *http.Request, status int)
 
-	// Enter takes an attempt off what a network may have, and says whether there was one left. The network is that of the address.
+	// Enter takes an attempt off what a network may have, and says whether there was one left. The
+	// network is that of the address.
 	Enter func(addr netip.Addr, now time.Time, perMinute int) bool
 }
 
-// Known is what a gate knows of the passes of a room. It outlives configurations. The zero value is ready.
+// Known is what a gate knows of the passes of a room. It outlives configurations. The zero value is
+// ready.
 type Known struct {
 	revoked atomic.Pointer[map[string]bool] // their ids
 
@@ -61,7 +64,8 @@ func (k *Known) isRevoked(id string) bool {
 	return ids != nil && (*ids)[id]
 }
 
-// belongsTo says whether a use of a pass is that of a user of the site, which is the first who has brought it to this gate.
+// belongsTo says whether a use of a pass is that of a user of the site, which is the first who has
+// brought it to this gate.
 func (k *Known) belongsTo(use, user queue.ID) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -118,7 +122,8 @@ func New(c Config, o Options, known *Known) (*Room, error) {
 // path is that of the room's own passes.
 func (r *Room) path() string { return Path + "/" + r.Config.Room }
 
-// Follow learns which passes were revoked, at whichever gate. What is known of them stays while the record does not answer.
+// Follow learns which passes were revoked, at whichever gate. What is known of them stays while the
+// record does not answer.
 func (r *Room) Follow(ctx context.Context) error {
 	ids, err := r.o.Record.Revoked(ctx, r.Config.Room, r.o.Clock())
 	if err == nil {

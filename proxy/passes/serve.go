@@ -43,8 +43,8 @@ func (r *Room) ServeHTTP(w http.ResponseWriter, q *http.Request, v feature.Sende
 	}
 }
 
-// ServeDoor answers somebody without a pass at the door of a room that lets in nobody else. The status is that of answers to those who
-// wait.
+// ServeDoor answers somebody without a pass at the door of a room that lets in nobody else. The
+// status is that of answers to those who wait.
 func (r *Room) ServeDoor(w http.ResponseWriter, q *http.Request, v feature.Sender, status int) {
 	a := &request{Request: q, Sender: v, Room: r, w: w}
 	if v.JSON {
@@ -54,7 +54,8 @@ func (r *Room) ServeDoor(w http.ResponseWriter, q *http.Request, v feature.Sende
 	a.page(status, passpage.View{State: passpage.Code})
 }
 
-// show shows the button of a link, or the form for a code. It uses up nothing: programs that look at links do not press buttons.
+// show shows the button of a link, or the form for a code. It uses up nothing: programs that look
+// at links do not press buttons.
 func (a *request) show() {
 	token := a.URL.Query().Get("t")
 	if token == "" {
@@ -71,8 +72,8 @@ func (a *request) show() {
 	}
 }
 
-// ofLink is the use that there may be of the pass of a link: the sender's own, or one that nobody has yet. The error is
-// waitlist.ErrExpired where there is none.
+// ofLink is the use that there may be of the pass of a link: the sender's own, or one that nobody
+// has yet. The error is waitlist.ErrExpired where there is none.
 func (a *request) ofLink(token string) (waitlist.PassUse, error) {
 	id, err := a.linked(token)
 	if own, has := a.useIn(a.Header, a.Holds); err != nil || has && own.Pass == id {
@@ -148,7 +149,8 @@ func (a *request) use() {
 	}
 }
 
-// useOf counts a use of the pass that a form is for. Whoever has used it before with this browser does not use it again.
+// useOf counts a use of the pass that a form is for. Whoever has used it before with this browser
+// does not use it again.
 func (a *request) useOf(f form) (waitlist.PassUse, error) {
 	id, err := a.passOf(f)
 	if own, has := a.useIn(a.Header, a.Holds); err != nil || has && own.Pass == id {
@@ -166,7 +168,8 @@ func (a *request) passOf(f form) (string, error) {
 	return p.ID, err
 }
 
-// refused answers what was refused or has failed, and says whether it was. It does not tell why a pass does not work.
+// refused answers what was refused or has failed, and says whether it was. It does not tell why a
+// pass does not work.
 func (a *request) refused(err error) bool {
 	switch {
 	case err == nil:

@@ -6,8 +6,9 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/record/chart"
 )
 
-// Bands are the times in which something was in force that explains a chart: an event, its prequeue, a hold of operators, and a room that was
-// closed because nothing was left. They are as long as the minutes in which that was so. A short gap in what is known ends none that is there
+// Bands are the times in which something was in force that explains a chart: an event, its
+// prequeue, a hold of operators, and a room that was closed because nothing was left. They are as
+// long as the minutes in which that was so. A short gap in what is known ends none that is there
 // after it.
 func Bands(minutes []Minute) []chart.Band {
 	var bands []chart.Band

@@ -44,8 +44,8 @@ func send(w http.ResponseWriter, status int, contentType string, value any) {
 	_ = encoder.Encode(value)
 }
 
-// ForOne answers with what is for one person, and may have links with tokens in it: no cache keeps it, and no other site learns where
-// its reader came from.
+// ForOne answers with what is for one person, and may have links with tokens in it: no cache keeps
+// it, and no other site learns where its reader came from.
 func ForOne(w http.ResponseWriter, r *http.Request, status int, contentType string, body []byte) {
 	h := w.Header()
 	h.Set("Content-Type", contentType)

@@ -232,8 +232,8 @@ func (p parameters) value(name string) (string, bool) {
 	return of.value, of.is
 }
 
-// truths yields whether conditions hold for a target, as each kind of server reads path and query. Of servers that
-// read alike it asks one.
+// truths yields whether conditions hold for a target, as each kind of server reads path and query.
+// Of servers that read alike it asks one.
 func truths(c *route.Conditions, target string) iter.Seq2[string, bool] {
 	path, _, _ := strings.Cut(target, "?")
 	queries, paths := map[parameters]string{}, map[string]string{}

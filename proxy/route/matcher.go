@@ -153,7 +153,8 @@ func begins(start, path string) bool {
 // mayBeAt reports whether some server may serve a folded path as what is at the form.
 func mayBeAt(form, path string) bool { return path == form || form != "/" && mayBeBelow(form, path) }
 
-// mayBeBelow reports whether some server may serve a folded path as what is at the form or below it.
+// mayBeBelow reports whether some server may serve a folded path as what is at the form or below
+// it.
 func mayBeBelow(form, path string) bool {
 	return covers(strings.TrimSuffix(fold(form), "/"), path)
 }
@@ -205,8 +206,8 @@ func (n *named) mayAccept(value string) bool {
 	return n.anyValue || looseValue(value) == looseValue(n.value)
 }
 
-// looseValue is a value as the same for all servers: decoded, cut at a NUL, without quotes and white space around it, and
-// without letter case.
+// looseValue is a value as the same for all servers: decoded, cut at a NUL, without quotes and
+// white space around it, and without letter case.
 func looseValue(value string) string {
 	value, _, _ = strings.Cut(decode(value, true), "\x00")
 	return fold(strings.TrimFunc(value, func(r rune) bool { return isSpace(r) || r == '"' || r == '\'' }))

@@ -65,7 +65,8 @@ func notInName(r rune) bool {
 // maxConfigured is the length of the longest path of a room, in bytes.
 const maxConfigured = 4096
 
-// CheckPath returns what is wrong with the configured path of a room, or ""; it continues a sentence that begins with the path.
+// CheckPath returns what is wrong with the configured path of a room, or ""; it continues a
+// sentence that begins with the path.
 func CheckPath(path string) string {
 	switch problem := checkPath(path); {
 	case problem != "":

@@ -78,8 +78,9 @@ func (p *parameter) mayBeIn(target string) bool {
 
 func betweenParameters(r rune) bool { return strings.ContainsRune("?&;#", r) }
 
-// mayBeCalled reports whether some server takes a name for that of the parameter: in any letter case, decoded, cut at a
-// bracket or a NUL, and with underscores for dots and spaces, as PHP has them.
+// mayBeCalled reports whether some server takes a name for that of the parameter: in any letter
+// case, decoded, cut at a bracket or a NUL, and with underscores for dots and spaces, as PHP has
+// them.
 func (p *parameter) mayBeCalled(name string) bool {
 	return looseName(decodeQuery(decodeQuery(name))) == looseName(p.name)
 }
@@ -123,8 +124,8 @@ func readable(query string, encoded bool) bool {
 	return true
 }
 
-// isAloneIn reports whether what may be taken for the parameter, in a query, is the parameter as it is written: once, unless any
-// value will do.
+// isAloneIn reports whether what may be taken for the parameter, in a query, is the parameter as it
+// is written: once, unless any value will do.
 func (p *parameter) isAloneIn(query string) bool {
 	found := 0
 	for part := range strings.SplitSeq(query, "&") {

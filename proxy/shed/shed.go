@@ -1,4 +1,5 @@
-// Package shed drops requests of people who are not in, in a flood, so that those who are in need not wait behind them; see package flood.
+// Package shed drops requests of people who are not in, in a flood, so that those who are in need
+// not wait behind them; see package flood.
 package shed
 
 import (
@@ -22,7 +23,8 @@ func NewFeature(g feature.Gate) *Feature { return &Feature{g} }
 // Part implements [feature.Feature]: no room has a say.
 func (*Feature) Part(context.Context, *feature.Setup) (feature.Part, error) { return nil, nil }
 
-// Visit implements [feature.Shedder]. Over the connections of a trusted proxy come many visitors: none of them is dropped.
+// Visit implements [feature.Shedder]. Over the connections of a trusted proxy come many visitors:
+// none of them is dropped.
 func (f *Feature) Visit(r *http.Request, v *feature.Visit, d *queueroom.Decision) {
 	c := flood.Of(r.Context())
 	switch d.Outcome {
@@ -39,7 +41,8 @@ func (f *Feature) Visit(r *http.Request, v *feature.Visit, d *queueroom.Decision
 	c.Shed(r)
 }
 
-// Aside implements [feature.Shedder]: it drops a request that is no visit as Visit does, unless its sender is in somewhere.
+// Aside implements [feature.Shedder]: it drops a request that is no visit as Visit does, unless its
+// sender is in somewhere.
 func (f *Feature) Aside(r *http.Request) {
 	c := flood.Of(r.Context())
 	switch {
@@ -64,7 +67,8 @@ func (f *Feature) Withheld(r *http.Request, by feature.Counted) {
 	c.Shed(r)
 }
 
-// Renewal implements [feature.Shedder]: it drops the question of visitors, who have checked in by it, unless one of them is in.
+// Renewal implements [feature.Shedder]: it drops the question of visitors, who have checked in by
+// it, unless one of them is in.
 func (f *Feature) Renewal(r *http.Request, visitors []*feature.Visit, decisions []queueroom.Decision) {
 	c, kind := flood.Of(r.Context()), flood.Aside
 	for i := range visitors {

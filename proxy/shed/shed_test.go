@@ -45,7 +45,8 @@ func connect(t testing.TB, address, header string) *line {
 	return &line{Conn: c, in: bufio.NewReader(c), what: "GET /", header: header}
 }
 
-// ask sends a request and returns the answer's body. It keeps the cookie, unless none is to be kept.
+// ask sends a request and returns the answer's body. It keeps the cookie, unless none is to be
+// kept.
 func (l *line) ask(keep bool) (string, error) {
 	text := l.what + " HTTP/1.1\r\nHost: shop.test\r\nAccept: application/json\r\n" + l.header
 	if l.cookie != "" {

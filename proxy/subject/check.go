@@ -12,10 +12,12 @@ import (
 	"golang.org/x/net/http/httpguts"
 )
 
-// isToken reports whether s is a token (RFC 9110, section 5.6.2), as the names of headers and cookies are.
+// isToken reports whether s is a token (RFC 9110, section 5.6.2), as the names of headers and
+// cookies are.
 func isToken(s string) bool { return httpguts.ValidHeaderFieldName(s) }
 
-// CheckHeader says what is wrong with the name of a header, "" for nothing; it continues a sentence that begins with the name.
+// CheckHeader says what is wrong with the name of a header, "" for nothing; it continues a sentence
+// that begins with the name.
 func CheckHeader(name string) string {
 	switch {
 	case !isToken(name):
@@ -26,7 +28,8 @@ func CheckHeader(name string) string {
 	return ""
 }
 
-// CheckCookie says what is wrong with the name of a cookie, "" for nothing; it continues a sentence that begins with the name.
+// CheckCookie says what is wrong with the name of a cookie, "" for nothing; it continues a sentence
+// that begins with the name.
 func CheckCookie(name string) string {
 	switch {
 	case !isToken(name):

@@ -28,9 +28,10 @@ type Published struct {
 	stop   context.CancelFunc
 }
 
-// OpenPublished returns the keys that are published at an address. They are fetched now and then in the background, and
-// once a minute at most when a token names a key that is not known; the request that brings it waits for
-// them. While they cannot be fetched, the last ones count, and onError is told. Close ends it.
+// OpenPublished returns the keys that are published at an address. They are fetched now and then in
+// the background, and once a minute at most when a token names a key that is not known; the request
+// that brings it waits for them. While they cannot be fetched, the last ones count, and onError is
+// told. Close ends it.
 func OpenPublished(ctx context.Context, address string, onError func(error)) (*Published, error) {
 	ctx, stop := context.WithCancel(ctx)
 	p := &Published{stop: stop, client: &http.Client{

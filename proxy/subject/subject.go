@@ -29,8 +29,8 @@ type Config struct {
 	Issuer     string     // the issuer that tokens must name; "" for any
 	Audience   string     // an audience that tokens must name; "" for any
 
-	// LabelClaim is the claim of a token, and LabelHeader a header that trusted proxies set, with a name by which operators
-	// recognise a visitor; "" for none.
+	// LabelClaim is the claim of a token, and LabelHeader a header that trusted proxies set, with a
+	// name by which operators recognise a visitor; "" for none.
 	LabelClaim, LabelHeader string
 }
 

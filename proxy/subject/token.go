@@ -115,7 +115,8 @@ func (t *tokens) verify(text string, now time.Time) (Claim, error) {
 	return Claim{Subject: c.Subject, Priority: c.Priority, Label: textIn(text, t.label)}, nil
 }
 
-// keysFor returns the keys that may have signed a token. A token whose key is published has to name it.
+// keysFor returns the keys that may have signed a token. A token whose key is published has to name
+// it.
 func (t *tokens) keysFor(token *jwt.Token) (any, error) {
 	keys := t.keys[token.Method.Alg()]
 	if _, named := token.Header["kid"]; t.published == nil || !named && len(keys) > 0 || token.Method.Alg() == "HS256" {

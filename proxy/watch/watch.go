@@ -14,16 +14,18 @@ import (
 )
 
 const (
-	// beginsAfter is how long something has to be so before it is told, and endsAfter how long it has to be over: else those who are
-	// told would hear of every moment.
+	// beginsAfter is how long something has to be so before it is told, and endsAfter how long it
+	// has to be over: else those who are told would hear of every moment.
 	beginsAfter = 5 * time.Second
 	endsAfter   = time.Minute
-	// tellsWithin is how long a gate remembers what it has seen and not told, in case the gate that tells has gone.
+	// tellsWithin is how long a gate remembers what it has seen and not told, in case the gate that
+	// tells has gone.
 	tellsWithin = 15 * time.Second
 )
 
-// watched is what the webhooks of a room go by. Of the gates that share a store, one tells what happens to a room: the
-// first of those that have reported lately. The others remember what they have seen for a while, in case it has gone.
+// watched is what the webhooks of a room go by. Of the gates that share a store, one tells what
+// happens to a room: the first of those that have reported lately. The others remember what they
+// have seen for a while, in case it has gone.
 type watched struct {
 	mu                                    sync.Mutex // a room that is configured anew may be looked at while its last sync of before goes on
 	begun                                 bool
@@ -134,7 +136,8 @@ func (f *Feature) Follow(r *feature.Room) {
 	}
 }
 
-// tell has the webhooks told of what has happened to a room if this gate tells of it; else the gate remembers it for a while.
+// tell has the webhooks told of what has happened to a room if this gate tells of it; else the gate
+// remembers it for a while.
 func (f *Feature) tell(r *feature.Room, w *watched, e webhooks.Event) {
 	e.Nth = w.seen.add(e.At, e.Kind)
 	if e.Kind == webhooks.StoreLost || e.Kind == webhooks.StoreBack || r.Queue.Leads() {
@@ -150,8 +153,9 @@ type phase struct {
 	of   queue.ActiveEvent
 }
 
-// phases returns what has happened to the events since the last look, now that an event is in force, or none. An event has ended if it
-// is not in force any more, whether by its time or because operators have suspended or deleted it.
+// phases returns what has happened to the events since the last look, now that an event is in
+// force, or none. An event has ended if it is not in force any more, whether by its time or because
+// operators have suspended or deleted it.
 func (w *watched) phases(is queue.ActiveEvent) []phase {
 	was := w.event
 	w.event = is

@@ -23,8 +23,9 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue/memstore"
 )
 
-// hooked is a program that webhooks tell what happens. It drops what it has been told before, as receivers should: where no gate hears of
-// another for a while, as when a test's clock jumps, several tell.
+// hooked is a program that webhooks tell what happens. It drops what it has been told before, as
+// receivers should: where no gate hears of another for a while, as when a test's clock jumps,
+// several tell.
 type hooked struct {
 	*httptest.Server
 	mu   sync.Mutex

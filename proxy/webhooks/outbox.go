@@ -14,8 +14,8 @@ import (
 	"strings"
 )
 
-// outbox has the files of a hook's deliveries, one each, in a directory of the hook's own. Their names are in the order of the
-// deliveries. The zero outbox keeps nothing.
+// outbox has the files of a hook's deliveries, one each, in a directory of the hook's own. Their
+// names are in the order of the deliveries. The zero outbox keeps nothing.
 type outbox struct {
 	dir  string
 	last uint64 // number of the latest file

@@ -36,8 +36,9 @@ func (r Receiver) ID() string {
 	return hex.EncodeToString(sum[:12])
 }
 
-// Tell tells the receiver of an event, if it wants that one, which has failed so many times before. It returns after how long that has to be
-// tried again: 0 if the receiver has taken it, does not want it, or has refused it so often that it is given up.
+// Tell tells the receiver of an event, if it wants that one, which has failed so many times before.
+// It returns after how long that has to be tried again: 0 if the receiver has taken it, does not
+// want it, or has refused it so often that it is given up.
 func (r Receiver) Tell(ctx context.Context, e Event, tries int) (again time.Duration) {
 	if !r.hook.wants(&e) {
 		return 0

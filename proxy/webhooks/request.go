@@ -29,7 +29,8 @@ const (
 var (
 	// errGone is a receiver's answer that it wants no more deliveries.
 	errGone = errors.New("the receiver answered 410, and is told of nothing more")
-	// errRefused is a receiver's answer that this delivery is wrong, and will hardly be better at its next try.
+	// errRefused is a receiver's answer that this delivery is wrong, and will hardly be better at
+	// its next try.
 	errRefused = errors.New("the receiver refused the delivery")
 )
 
@@ -50,7 +51,8 @@ func sign(secret []byte, id, at string, body []byte) string {
 	return "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// post sends a delivery. If it was not taken, the receiver may have said after how long it wants to be asked again.
+// post sends a delivery. If it was not taken, the receiver may have said after how long it wants to
+// be asked again.
 func (h *Hook) post(ctx context.Context, client *http.Client, d *delivery, now time.Time) (wait time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

@@ -1,8 +1,9 @@
-// Package webhooks tells other programs what happens to the rooms of a gate: by POST requests, signed as Standard Webhooks
-// (https://www.standardwebhooks.com) has it.
+// Package webhooks tells other programs what happens to the rooms of a gate: by POST requests,
+// signed as Standard Webhooks (https://www.standardwebhooks.com) has it.
 //
-// Each hook gets its deliveries in their order, each until it was taken or has become too old. They wait in files where the gate has
-// a directory for them, so that a restart goes on with them. [Sender.Notify] never waits.
+// Each hook gets its deliveries in their order, each until it was taken or has become too old. They
+// wait in files where the gate has a directory for them, so that a restart goes on with them.
+// [Sender.Notify] never waits.
 //
 //	webhooks.go  the kinds of event, hooks, and the sender of all of them
 //	worker.go    the deliveries of one hook
@@ -70,7 +71,8 @@ func Kinds() []Kind {
 	}
 }
 
-// OfWaitlist begins the kinds of what happens to people on a waitlist. They have personal data, so only hooks are told of them that name them.
+// OfWaitlist begins the kinds of what happens to people on a waitlist. They have personal data, so
+// only hooks are told of them that name them.
 const OfWaitlist = "waitlist_"
 
 // Hook is a receiver of deliveries.
@@ -98,8 +100,8 @@ type Event struct {
 	Key     string         // that tells it from all others, where there is one
 }
 
-// id is the same for all gates that tell of the event: whatever the clocks of gates, they see it in the same minute as a rule. Tests
-// are all different.
+// id is the same for all gates that tell of the event: whatever the clocks of gates, they see it in
+// the same minute as a rule. Tests are all different.
 func (e *Event) id() string {
 	if e.Kind == Test {
 		return "msg_" + rand.Text()
@@ -163,7 +165,8 @@ func New(o Options) *Sender {
 	return &Sender{o: o}
 }
 
-// Use replaces the hooks, and the hosts that may be asked. A hook is known by its URL: one that stays keeps its deliveries.
+// Use replaces the hooks, and the hosts that may be asked. A hook is known by its URL: one that
+// stays keeps its deliveries.
 func (s *Sender) Use(hooks []Hook, hosts outbound.Hosts) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -185,7 +188,8 @@ func (s *Sender) Use(hooks []Hook, hosts outbound.Hosts) {
 	}
 }
 
-// nameFor is the name of a hook that is to be added: its own or the host of its URL, with a number if another hook has that.
+// nameFor is the name of a hook that is to be added: its own or the host of its URL, with a number
+// if another hook has that.
 func (s *Sender) nameFor(h *Hook) string {
 	base := cmp.Or(h.Name, h.URL.Host)
 	name := base

@@ -256,7 +256,8 @@ func TestOnlyHostsOfTheListAreAsked(t *testing.T) {
 	}
 }
 
-// A name that is in the list may mean another address later: what counts is where the connection goes.
+// A name that is in the list may mean another address later: what counts is where the connection
+// goes.
 func TestPrivateAddressesAreRefusedAtTheConnection(t *testing.T) {
 	r := newReceiver(t, nil)
 	_, port, _ := strings.Cut(strings.TrimPrefix(r.URL, "http://"), ":")

@@ -17,13 +17,15 @@ import (
 )
 
 const (
-	// maxWaiting is how many deliveries wait for one hook. If there are more, the oldest is dropped that is not under way.
+	// maxWaiting is how many deliveries wait for one hook. If there are more, the oldest is dropped
+	// that is not under way.
 	maxWaiting = 1000
 	// maxAge is how old a delivery is that is not tried again.
 	maxAge = 6 * time.Hour
 	// longestRetry is about how long a delivery waits for its next try at most.
 	longestRetry = 5 * time.Minute
-	// refusedTries is how often a delivery is sent that the receiver refuses each time: with the pauses that is about a minute and a half.
+	// refusedTries is how often a delivery is sent that the receiver refuses each time: with the
+	// pauses that is about a minute and a half.
 	refusedTries = 8
 )
 
@@ -146,8 +148,8 @@ func (w *worker) first() *delivery {
 	return w.waiting[0]
 }
 
-// sendFirst tries the first delivery, which was tried so many times before, and returns how many times the first has been tried
-// now: 0 if it is another one.
+// sendFirst tries the first delivery, which was tried so many times before, and returns how many
+// times the first has been tried now: 0 if it is another one.
 func (w *worker) sendFirst(ctx context.Context, tries int, timer *time.Timer) int {
 	d := w.first()
 	if d == nil {
@@ -172,7 +174,8 @@ func (w *worker) sendFirst(ctx context.Context, tries int, timer *time.Timer) in
 	return tries + 1
 }
 
-// pause is how long a delivery waits that has failed so many times before, and whose receiver wants to be left alone for a while.
+// pause is how long a delivery waits that has failed so many times before, and whose receiver wants
+// to be left alone for a while.
 func (w *worker) pause(tries int, wait time.Duration) time.Duration {
 	pause := min(w.o.FirstRetry<<min(tries, 16), longestRetry)
 	pause = pause/2 + rand.N(pause/2+1)

@@ -13,7 +13,8 @@ import (
 )
 
 const (
-	// MaxMessage is how long a message may be, in bytes: all push services take what it is then (RFC 8030, 7.2).
+	// MaxMessage is how long a message may be, in bytes: all push services take what it is then
+	// (RFC 8030, 7.2).
 	MaxMessage = 3000
 
 	recordSize = 4096

@@ -46,8 +46,8 @@ type Sender struct {
 	Clock func() time.Time
 }
 
-// Send sends a message in the name of a site. The error is ErrGone or ErrRefused if it is of no use to send it again. Else the
-// service may have said after how long it wants to be asked again.
+// Send sends a message in the name of a site. The error is ErrGone or ErrRefused if it is of no use
+// to send it again. Else the service may have said after how long it wants to be asked again.
 func (s *Sender) Send(ctx context.Context, to *Subscription, m Message, key Key, site string) (wait time.Duration, err error) {
 	u, err := url.Parse(to.Endpoint)
 	if err == nil {

@@ -29,7 +29,8 @@ type Subscription struct {
 	} `json:"keys"`
 }
 
-// Parse reads a subscription. Its endpoint has to be on one of the hosts, at the port of https or one of the list.
+// Parse reads a subscription. Its endpoint has to be on one of the hosts, at the port of https or
+// one of the list.
 func Parse(src []byte, hosts outbound.Hosts) (Subscription, error) {
 	var s Subscription
 	if err := json.NewDecoder(bytes.NewReader(src)).Decode(&s); err != nil {

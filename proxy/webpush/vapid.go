@@ -40,7 +40,8 @@ func KeysOf(keys []cookie.Key) ([]Key, error) {
 // Public is the public key, as a page's PushManager takes it: base64 for URLs.
 func (k Key) Public() string { return k.public }
 
-// authorize returns the header that tells the service at an origin who sends. The site is an address by which its operator is found.
+// authorize returns the header that tells the service at an origin who sends. The site is an
+// address by which its operator is found.
 func (k Key) authorize(origin, site string, now time.Time) (string, error) {
 	token, err := jwt.NewWithClaims(jwt.SigningMethodES256, jwt.MapClaims{"aud": origin, "exp": now.Add(tokenLasts).Unix(), "sub": site}).SignedString(k.private)
 	if err != nil {

@@ -182,10 +182,12 @@ func (v *visitor) request(ctx context.Context, q request, sent time.Duration, ti
 // address is where the visitor comes from.
 func (v *visitor) address() string { return v.network + "." + strconv.Itoa(v.Number&255) }
 
-// balancer is the address from which all requests come to the gates, with those of the visitors in a header.
+// balancer is the address from which all requests come to the gates, with those of the visitors in
+// a header.
 const balancer = "192.0.2.1"
 
-// route is the balancer: it sends most requests of a visitor to the same gate, and to another when that one is away.
+// route is the balancer: it sends most requests of a visitor to the same gate, and to another when
+// that one is away.
 func (w *world) route(v *visitor) (http.Handler, *process) {
 	first := v.home
 	if v.random.IntN(4) == 0 {

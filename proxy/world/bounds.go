@@ -13,8 +13,8 @@ type exposure struct {
 	from, to time.Duration
 }
 
-// exposures are those by the table of faults: of a gate that dies then, or is silent for long, or that does not run while the store loses what it
-// knew.
+// exposures are those by the table of faults: of a gate that dies then, or is silent for long, or
+// that does not run while the store loses what it knew.
 func (h *History) exposures() (list []exposure) {
 	for i := range h.Plan.Faults {
 		f := &h.Plan.Faults[i]
@@ -64,8 +64,8 @@ func (f *Fault) silences() int {
 	return 0
 }
 
-// excess is how many of those who have been in since some moments may be beyond the limit, by the table of faults: whom a gate had let in or renewed
-// in an exposure.
+// excess is how many of those who have been in since some moments may be beyond the limit, by the
+// table of faults: whom a gate had let in or renewed in an exposure.
 func (h *History) excess(since map[int]time.Duration) int {
 	beyond, all := map[int]bool{}, h.exposures()
 	for i := range h.Events {
@@ -91,8 +91,8 @@ func (h *History) forgets(from, to time.Duration) bool {
 	})
 }
 
-// keepsTime says whether the time that passes between two moments is known to a gate with a journal: not where its machine starts anew after
-// its clock was set.
+// keepsTime says whether the time that passes between two moments is known to a gate with a
+// journal: not where its machine starts anew after its clock was set.
 func (h *History) keepsTime(from, to time.Duration) bool {
 	set := slices.IndexFunc(h.Plan.Faults, func(f Fault) bool { return f.Kind == "clock of a machine set" })
 	return set < 0 || !slices.ContainsFunc(h.Plan.Faults[set:], func(f Fault) bool {
@@ -111,13 +111,14 @@ func (h *History) seenThrough(gate int, from, to time.Duration) int {
 	return len(people)
 }
 
-// lets is how many a gate may let in while its link is cut, where it shares what was open: those for whom there surely was a slot when the store
-// answered last.
+// lets is how many a gate may let in while its link is cut, where it shares what was open: those
+// for whom there surely was a slot when the store answered last.
 func (h *History) lets(cut *Fault, present []presence) int {
 	return min(h.Plan.Settings.TotalActiveUsers-surelyHold(present, cut.At), h.Plan.Settings.NewUsersPerMinute)
 }
 
-// checkShare finds gates that let in more people while the store did not answer than had a slot when it answered last.
+// checkShare finds gates that let in more people while the store did not answer than had a slot
+// when it answered last.
 func checkShare(h *History, breach func(time.Duration, string, ...any)) {
 	if h.Plan.Settings.OnStoreError != queue.Share {
 		return
@@ -148,8 +149,8 @@ func (h *History) alone(f *Fault) bool {
 	return !slices.ContainsFunc(h.Plan.Faults, func(o Fault) bool { return o != *f && o.At <= f.At+f.Lasts && o.At+o.Lasts+time.Minute >= f.At })
 }
 
-// lostAdmissions is by how many the allowance of a minute may be exceeded: those whom a gate let in that died in it, and those who were let
-// in within the second that a failover lost.
+// lostAdmissions is by how many the allowance of a minute may be exceeded: those whom a gate let in
+// that died in it, and those who were let in within the second that a failover lost.
 func (h *History) lostAdmissions(minute time.Duration) int {
 	allowed := 0
 	for i := range h.Plan.Faults {
@@ -168,7 +169,8 @@ func (h *History) lostAdmissions(minute time.Duration) int {
 	return allowed
 }
 
-// shared is by how many the limits may be exceeded at a moment, where each gate lets in as many as were open when it last heard of the store.
+// shared is by how many the limits may be exceeded at a moment, where each gate lets in as many as
+// were open when it last heard of the store.
 func (h *History) shared(at time.Duration) int {
 	if h.Plan.Settings.OnStoreError != queue.Share || h.quiet(at, at) {
 		return 0

@@ -8,8 +8,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
-// copy is somebody elsewhere who shows a copy of a ticket that the visitor has had, or what somebody has made of it. What becomes of it is
-// noted apart from what becomes of the visitor.
+// copy is somebody elsewhere who shows a copy of a ticket that the visitor has had, or what
+// somebody has made of it. What becomes of it is noted apart from what becomes of the visitor.
 func (v *visitor) copy(ticket string) *visitor {
 	v.copies++
 	c := *v
@@ -25,9 +25,10 @@ func (v *visitor) asCopied(e Event) Event {
 	return e
 }
 
-// checkCopies finds tickets whose place was used, and that are taken for that place again: its visitor was in, and their session is over, and
-// with a copy from before that somebody has the place, or is let in while others wait. Somebody who was let in at once and has not come back
-// in time may go back to the place of their arrival.
+// checkCopies finds tickets whose place was used, and that are taken for that place again: its
+// visitor was in, and their session is over, and with a copy from before that somebody has the
+// place, or is let in while others wait. Somebody who was let in at once and has not come back in
+// time may go back to the place of their arrival.
 func checkCopies(h *History, breach func(time.Duration, string, ...any)) {
 	over := map[queue.ID]time.Duration{} // when the session surely is
 	cameBack := map[queue.ID]bool{}      // whether a ticket was brought that has been given before
@@ -56,8 +57,8 @@ func checkCopies(h *History, breach func(time.Duration, string, ...any)) {
 	}
 }
 
-// forgetNothing are the kinds of faults after which a place that was used is still known to be used. A lost reply is none: the place may
-// be gone back to, once for each.
+// forgetNothing are the kinds of faults after which a place that was used is still known to be
+// used. A lost reply is none: the place may be gone back to, once for each.
 var forgetNothing = []string{
 	"kill -9", "restart", "rolling restart", "file reloaded", "gate cut off from the balancer", "gate cut off from the site", "scripts flushed",
 }
@@ -80,7 +81,8 @@ func (e *Event) goesOn(all []*track) bool {
 	})
 }
 
-// checkMoved finds tickets that are good for anything after their place has moved to another device.
+// checkMoved finds tickets that are good for anything after their place has moved to another
+// device.
 func checkMoved(h *History, breach func(time.Duration, string, ...any)) {
 	type move struct {
 		at    time.Duration

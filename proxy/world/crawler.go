@@ -8,7 +8,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
-// crawler is a program that looks at many pages and keeps no cookies. Half of them say in each request what they are, others ask by HEAD.
+// crawler is a program that looks at many pages and keeps no cookies. Half of them say in each
+// request what they are, others ask by HEAD.
 func (v *visitor) crawler() {
 	v.agent = "a crawler's own browser"
 	isDeclared := v.random.IntN(2) == 0

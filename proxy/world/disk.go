@@ -48,7 +48,8 @@ func (d *disk) fail(fails bool) {
 // mount is the disk as a process has it whose end is told by dead.
 func (d *disk) mount(dead *atomic.Bool) *mount { return &mount{disk: d, dead: dead, left: -1} }
 
-// mount is a disk as one process has it. It implements memstore.Files. Once the process has died nothing that it does has an effect.
+// mount is a disk as one process has it. It implements memstore.Files. Once the process has died
+// nothing that it does has an effect.
 type mount struct {
 	disk *disk
 	dead *atomic.Bool
@@ -56,7 +57,8 @@ type mount struct {
 	died func() // is told of that
 }
 
-// dieAfter has the process die when it has written so many more bytes. It calls died then, which must not wait.
+// dieAfter has the process die when it has written so many more bytes. It calls died then, which
+// must not wait.
 func (m *mount) dieAfter(bytes int, died func()) {
 	m.disk.mu.Lock()
 	defer m.disk.mu.Unlock()

@@ -1,16 +1,19 @@
-// Package world has whole gates, a site behind them and a crowd in front of them in one process, in virtual time. It is imported
-// by tests only.
+// Package world has whole gates, a site behind them and a crowd in front of them in one process, in
+// virtual time. It is imported by tests only.
 //
-// A [Plan] is all that is decided before a world begins: it is drawn from a seed by [Draw]. [Run] lives it and returns its
-// [History]: what everybody sent, was told and was given, and what the origin saw. [Check] holds a history to the promises of cmd/fairdoor/docs/promises.md.
-// The same plan has the same history, to the nanosecond.
+// A [Plan] is all that is decided before a world begins: it is drawn from a seed by [Draw]. [Run]
+// lives it and returns its [History]: what everybody sent, was told and was given, and what the
+// origin saw. [Check] holds a history to the promises of cmd/fairdoor/docs/promises.md. The same
+// plan has the same history, to the nanosecond.
 //
 // # Time
 //
-// A world lives in a bubble of testing/synctest. Everybody is a goroutine that waits for virtual time. It moves on only when all of them
-// wait. The bubble wakes those who wait for the same nanosecond in any order, so everybody waits for a moment of their own:
-// delays are drawn to the nanosecond. Nobody shares a source of random numbers with anybody: what a visitor does next is drawn from the
-// visitor's own, and how long a call is under way is a hash of the seed, the link and how many calls came before on it.
+// A world lives in a bubble of testing/synctest. Everybody is a goroutine that waits for virtual
+// time. It moves on only when all of them wait. The bubble wakes those who wait for the same
+// nanosecond in any order, so everybody waits for a moment of their own: delays are drawn to the
+// nanosecond. Nobody shares a source of random numbers with anybody: what a visitor does next is
+// drawn from the visitor's own, and how long a call is under way is a hash of the seed, the link
+// and how many calls came before on it.
 //
 // # Parts
 //

@@ -44,8 +44,9 @@ func entries(h *History) (list []*drawn) {
 	return list
 }
 
-// checkDraw finds entries of a shuffled prequeue that are in the draw though their check-ins had lapsed, others that are out of it, networks
-// that have more of them in it than they may have waiting, and a draw that goes by the arrival.
+// checkDraw finds entries of a shuffled prequeue that are in the draw though their check-ins had
+// lapsed, others that are out of it, networks that have more of them in it than they may have
+// waiting, and a draw that goes by the arrival.
 func checkDraw(h *History, breach func(time.Duration, string, ...any)) {
 	sale, in := &h.Plan.Sale, map[string]int{}
 	if !sale.Shuffle || h.clocksDiffer() {
@@ -90,8 +91,8 @@ func (h *History) wrongly(t *drawn) string {
 	return ""
 }
 
-// mayEnd says whether a place may have ended that a visitor had before: it was drawn, and they were not present at the start, or it is one of
-// too many of a network. See checkDraw.
+// mayEnd says whether a place may have ended that a visitor had before: it was drawn, and they were
+// not present at the start, or it is one of too many of a network. See checkDraw.
 func (p *Plan) mayEnd(who int, before, now *Ticket) bool {
 	return p.Settings.MaxWaitingPerNetwork > 0 && kinds.find(p.People[who].Kind).several || p.Sale.Shuffle && before.Arrived < p.Sale.Start && now.Arrived >= p.Sale.Start
 }

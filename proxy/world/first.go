@@ -6,7 +6,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
-// checkFirst finds newcomers who are told fewer people ahead in fifo than surely wait: all of these came before them.
+// checkFirst finds newcomers who are told fewer people ahead in fifo than surely wait: all of these
+// came before them.
 func checkFirst(h *History, breach func(time.Duration, string, ...any)) {
 	if h.Plan.Settings.Method != queue.FIFO || h.Plan.Sale != (Sale{}) {
 		return

@@ -63,7 +63,8 @@ func (e *Event) ofForm() string {
 	return "is told that the form " + e.Text + " was not sent"
 }
 
-// checkForms finds forms of which their sender is told that the site has them, and it has them not, or not once; and the other way round.
+// checkForms finds forms of which their sender is told that the site has them, and it has them not,
+// or not once; and the other way round.
 func checkForms(h *History, breach func(time.Duration, string, ...any)) {
 	has := map[string]int{}
 	for i := range h.Events {

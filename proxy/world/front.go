@@ -17,7 +17,8 @@ type front struct {
 	open  map[int]context.CancelFunc // connections, by how many came before
 }
 
-// connect returns what a connection lives in, and what to call when it is not needed any more. It breaks when the front is cut.
+// connect returns what a connection lives in, and what to call when it is not needed any more. It
+// breaks when the front is cut.
 func (f *front) connect(lives context.Context) (ctx context.Context, done func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -43,7 +44,8 @@ func (f *front) passes() bool {
 	return !f.cut
 }
 
-// set cuts the front, or makes it whole. It returns the ends of the connections that a cut breaks, in the order in which they began.
+// set cuts the front, or makes it whole. It returns the ends of the connections that a cut breaks,
+// in the order in which they began.
 func (f *front) set(cut bool) (broken []context.CancelFunc) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -62,7 +64,8 @@ func drawWayCut(p *Plan, r *rand.Rand) Fault {
 	return Fault{At: p.moment(r), Lasts: lasts[r.IntN(len(lasts))] + time.Duration(r.Int64N(int64(time.Second))), Gate: 1 + r.IntN(p.Gates)}
 }
 
-// cutFront cuts a gate off from the balancer: what is under way is lost, and nothing is sent to the gate any more.
+// cutFront cuts a gate off from the balancer: what is under way is lost, and nothing is sent to the
+// gate any more.
 func cutFront(w *world, f *Fault) {
 	front := &w.machines[f.Gate-1].front
 	w.note("gate %d is cut off from the balancer for %v", f.Gate, f.Lasts)

@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// frozen is the built-in page in a browser that freezes pages in the background: its stream stays open for a while, then it ends, nothing
-// is asked, and when the page is thawed all of its timers are over at once.
+// frozen is the built-in page in a browser that freezes pages in the background: its stream stays
+// open for a while, then it ends, nothing is asked, and when the page is thawed all of its timers
+// are over at once.
 func (v *visitor) frozen() {
 	for !v.fedUp() {
 		a := v.ask(request{accept: asJSON, returning: v.cookie != ""})
@@ -26,7 +27,8 @@ func (v *visitor) frozen() {
 	v.giveUp()
 }
 
-// freeze has the page be frozen for up to four minutes, and thawed: then it asks several times at once.
+// freeze has the page be frozen for up to four minutes, and thawed: then it asks several times at
+// once.
 func (v *visitor) freeze() {
 	if s := v.open(); s != nil {
 		v.waitMore(v.upTo(30 * time.Second))

@@ -94,7 +94,8 @@ func (m *machine) start(ctx context.Context) error {
 	return nil
 }
 
-// kill ends a process as kill -9 does: from now on nothing that it does has an effect. It returns false if the process has ended before.
+// kill ends a process as kill -9 does: from now on nothing that it does has an effect. It returns
+// false if the process has ended before.
 func (m *machine) kill(p *process) bool {
 	if p == nil || !m.now.CompareAndSwap(p, nil) {
 		return false

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// grinder takes entry after entry of a shuffled prequeue, each of which is left for the next, and shows them all after the start. Without a
-// prequeue it is an app like others.
+// grinder takes entry after entry of a shuffled prequeue, each of which is left for the next, and
+// shows them all after the start. Without a prequeue it is an app like others.
 func (v *visitor) grinder() {
 	sale := &v.world.plan.Sale
 	if !sale.Shuffle || v.joined > sale.Start {

@@ -154,7 +154,8 @@ func (g *guest) accept() bool {
 	return g.status == "accepted"
 }
 
-// enterAll has the guest and their friends, who have the guest's cookie alone, visit the room until the guest leaves.
+// enterAll has the guest and their friends, who have the guest's cookie alone, visit the room until
+// the guest leaves.
 func (g *guest) enterAll() {
 	var all sync.WaitGroup
 	for i := range g.Friends {

@@ -5,8 +5,8 @@ import "time"
 // rumour is how long it takes until all gates know what one of them knows.
 const rumour = 5 * time.Second
 
-// belated says of each event whether it tells somebody to wait who is in: another gate has let them in, this one has not heard of it yet, and
-// they still have the place that they had.
+// belated says of each event whether it tells somebody to wait who is in: another gate has let them
+// in, this one has not heard of it yet, and they still have the place that they had.
 func (h *History) belated() []bool {
 	belated, people := make([]bool, len(h.Events)), make([]struct {
 		waited Ticket

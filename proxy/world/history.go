@@ -108,7 +108,8 @@ func (h *History) add(e Event) {
 	h.Events = append(h.Events, e)
 }
 
-// waits says whether the last that happened to somebody is that they came, or were told to wait or that they are in.
+// waits says whether the last that happened to somebody is that they came, or were told to wait or
+// that they are in.
 func (h *History) waits(who int) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

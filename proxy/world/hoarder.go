@@ -1,7 +1,7 @@
 package world
 
-// hoarder is one of many identities of somebody who gathers slots before the crowd comes: they take one, keep its ticket, and show it when
-// the slot is somebody else's, and others wait.
+// hoarder is one of many identities of somebody who gathers slots before the crowd comes: they take
+// one, keep its ticket, and show it when the slot is somebody else's, and others wait.
 func (v *visitor) hoarder() {
 	s := &v.world.plan.Settings
 	if v.ask(request{accept: asJSON}).in() && s.SessionDuration > s.ConfirmWithin {

@@ -8,8 +8,9 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
-// checkIdle finds people who wait though nothing keeps them from a slot: for more than a minute and two intervals fewer people may hold
-// one than there are, and fewer may have been let in in each of its minutes than may be.
+// checkIdle finds people who wait though nothing keeps them from a slot: for more than a minute and
+// two intervals fewer people may hold one than there are, and fewer may have been let in in each of
+// its minutes than may be.
 func checkIdle(h *History, breach func(time.Duration, string, ...any)) {
 	bound, busy := time.Minute+2*h.longestInterval(), h.busy()
 	for _, t := range tracks(h) {
@@ -35,7 +36,8 @@ func checkIdle(h *History, breach func(time.Duration, string, ...any)) {
 	}
 }
 
-// busy are the times in which all slots may be taken, or the allowance of a minute used, in order. They may overlap.
+// busy are the times in which all slots may be taken, or the allowance of a minute used, in order.
+// They may overlap.
 func (h *History) busy() []admission {
 	list := h.full()
 	var last = map[int]time.Duration{}
@@ -74,7 +76,8 @@ func (h *History) busy() []admission {
 	return list
 }
 
-// full are the times in which all slots may be taken. Somebody may have one for an interval before anything is seen of it.
+// full are the times in which all slots may be taken. Somebody may have one for an interval before
+// anything is seen of it.
 func (h *History) full() (list []admission) {
 	type change struct {
 		at   time.Duration

@@ -9,15 +9,17 @@ import (
 // onTheWay is how long an answer is under way at most.
 const onTheWay = 100 * time.Millisecond
 
-// hasJustGoneOn says whether a gate that stood still has just gone on. It has not heard from the store since, which knows of sessions that other
-// gates have renewed and a cookie does not tell of yet.
+// hasJustGoneOn says whether a gate that stood still has just gone on. It has not heard from the
+// store since, which knows of sessions that other gates have renewed and a cookie does not tell of
+// yet.
 func (h *History) hasJustGoneOn(gate int, at time.Duration) bool {
 	return slices.ContainsFunc(h.Plan.Faults, func(f Fault) bool {
 		return f.Kind == "gate stands still" && f.Gate == gate && h.Plan.Redis && at >= f.At+f.Lasts && at < f.At+f.Lasts+time.Second
 	})
 }
 
-// checkStays finds those who were told to wait while their session lasted, though they had the cookie of it.
+// checkStays finds those who were told to wait while their session lasted, though they had the
+// cookie of it.
 func checkStays(h *History, breach func(time.Duration, string, ...any)) {
 	s := h.Plan.Settings
 	type holder struct {

@@ -115,7 +115,8 @@ func checkInvitesLast(h *History, breach func(time.Duration, string, ...any)) {
 	}
 }
 
-// checkInvitesAreGiven finds people who wait although a spot was free during a release that others cannot have used up.
+// checkInvitesAreGiven finds people who wait although a spot was free during a release that others
+// cannot have used up.
 func checkInvitesAreGiven(h *History, breach func(time.Duration, string, ...any)) {
 	all, l := invitees(h), h.Plan.Waitlist
 	for n, i := range all {
@@ -157,8 +158,8 @@ func (h *History) scheduled(at time.Duration) bool {
 // signedUp is when a guest may have been on the list for the first time.
 func (h *History) signedUp(guest int) time.Duration { return h.Plan.Waitlist.Guests[guest].Joins }
 
-// checkInvitesAreOne finds guests who wait for their room although fewer people than it has slots can hold one: however many devices
-// have the cookie of one invite, they are one person.
+// checkInvitesAreOne finds guests who wait for their room although fewer people than it has slots
+// can hold one: however many devices have the cookie of one invite, they are one person.
 func checkInvitesAreOne(h *History, breach func(time.Duration, string, ...any)) {
 	l := h.Plan.Waitlist
 	if l == nil {
@@ -210,8 +211,8 @@ func checkErased(h *History, breach func(time.Duration, string, ...any)) {
 	}
 }
 
-// checkInvitesAreSent finds guests who have an invite, and whose mail does not come though the mail server takes mails again: gates try after a
-// minute, and then after twice as long each time.
+// checkInvitesAreSent finds guests who have an invite, and whose mail does not come though the mail
+// server takes mails again: gates try after a minute, and then after twice as long each time.
 func checkInvitesAreSent(h *History, breach func(time.Duration, string, ...any)) {
 	for n, i := range invitees(h) {
 		if i.firstTold == never || i.mailed < never {

@@ -26,7 +26,8 @@ func (j *jar) keep(h http.Header) {
 	}
 }
 
-// ticketIn is the ticket that an answer sets, as the header of a request has it; "" if the browser is to forget it.
+// ticketIn is the ticket that an answer sets, as the header of a request has it; "" if the browser
+// is to forget it.
 func ticketIn(h http.Header) (set bool, value string) {
 	for _, line := range h["Set-Cookie"] {
 		if now, attributes, _ := strings.Cut(line, ";"); strings.HasPrefix(now, ticketName+"=") {
@@ -39,7 +40,8 @@ func ticketIn(h http.Header) (set bool, value string) {
 	return set, value
 }
 
-// Ticket is what an observer of everything knows of the ticket with which somebody leaves an answer.
+// Ticket is what an observer of everything knows of the ticket with which somebody leaves an
+// answer.
 type Ticket struct {
 	ID      queue.ID
 	State   queue.State

@@ -6,12 +6,14 @@ import (
 	"time"
 )
 
-// drawKill draws a kill -9 of a gate that keeps a journal: in the middle of a write, or at any other moment.
+// drawKill draws a kill -9 of a gate that keeps a journal: in the middle of a write, or at any
+// other moment.
 func drawKill(p *Plan, r *rand.Rand) Fault {
 	return Fault{At: p.moment(r), Lasts: []time.Duration{100 * time.Millisecond, 2 * time.Second, 30 * time.Second}[r.IntN(3)], Gate: 1 + r.IntN(p.Gates), Size: r.Uint64N(600)}
 }
 
-// kill has a gate die when it has written so many bytes more, or has just let somebody in, or soon, and start again.
+// kill has a gate die when it has written so many bytes more, or has just let somebody in, or soon,
+// and start again.
 func kill(w *world, f *Fault) {
 	m := w.machines[f.Gate-1]
 	p := m.now.Load()
@@ -40,7 +42,8 @@ func kill(w *world, f *Fault) {
 	}
 }
 
-// afterAnswer is how much later a gate is killed than the site has seen somebody: they have the answer by then.
+// afterAnswer is how much later a gate is killed than the site has seen somebody: they have the
+// answer by then.
 const afterAnswer = 5*time.Millisecond + 13
 
 // restartGate stops a gate in order, and starts it again.

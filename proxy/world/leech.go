@@ -14,7 +14,8 @@ func (v *visitor) leech() {
 	}
 }
 
-// checkParts finds requests for parts of pages that reach the site without a ticket, though people have waited for a while.
+// checkParts finds requests for parts of pages that reach the site without a ticket, though people
+// have waited for a while.
 func checkParts(h *History, breach func(time.Duration, string, ...any)) {
 	var all []*spell
 	for i := range h.Events {

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// presence is a time in which somebody surely holds a slot: from when the origin sees them to one session after they have sent that request.
+// presence is a time in which somebody surely holds a slot: from when the origin sees them to one
+// session after they have sent that request.
 type presence struct {
 	who         int
 	from, until time.Duration
@@ -28,7 +29,8 @@ type seen struct {
 	asked   time.Duration // when they sent the first request of which nobody knows whether it let them in; 0 for none
 }
 
-// endsAfter is until when a session surely lasts that a request has renewed, where sessions are renewed, and that began at a moment or later.
+// endsAfter is until when a session surely lasts that a request has renewed, where sessions are
+// renewed, and that began at a moment or later.
 func (h *History) endsAfter(renewed, began time.Duration) time.Duration {
 	if h.Plan.Settings.DisableSessionRenewal {
 		return min(renewed, began+h.lasts(h.Plan.Settings.SessionDuration)-sessionGrain)
@@ -36,7 +38,8 @@ func (h *History) endsAfter(renewed, began time.Duration) time.Duration {
 	return renewed
 }
 
-// sessionGrain is by how much earlier a session ends at most that is not renewed: gates count by eighths of a second.
+// sessionGrain is by how much earlier a session ends at most that is not renewed: gates count by
+// eighths of a second.
 const sessionGrain = 125 * time.Millisecond
 
 // slack is how much longer than told a session may last.
@@ -137,8 +140,9 @@ func checkSessions(h *History, breach func(time.Duration, string, ...any)) {
 	}
 }
 
-// clocksApart is by how much the store's clock differs at most from that of the world, where machines' clocks are set or drift: a store that starts
-// again takes a difference of a second for none.
+// clocksApart is by how much the store's clock differs at most from that of the world, where
+// machines' clocks are set or drift: a store that starts again takes a difference of a second for
+// none.
 const clocksApart = 3 * time.Second
 
 // checkAdmissions counts those who were surely let in within a calendar minute.

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// link is what a call passes through. How long it takes is a hash of the seed, the link's name and the number of the call: those who use
-// a link do not share a source of random numbers.
+// link is what a call passes through. How long it takes is a hash of the seed, the link's name and
+// the number of the call: those who use a link do not share a source of random numbers.
 type link struct {
 	seed          uint64
 	calls         atomic.Uint64

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// machineClock is the clock of a machine. It may be set, and may run too fast or too slow. The zero clock shows the time of the world.
+// machineClock is the clock of a machine. It may be set, and may run too fast or too slow. The zero
+// clock shows the time of the world.
 type machineClock struct {
 	mu      sync.Mutex
 	stepped time.Duration // by how much it was set in all
@@ -60,7 +61,8 @@ func (m *machine) sinceBoot() (boot uint64, up time.Duration) {
 	return uint64(m.booted.UnixNano()), m.clock.steady().Sub(m.booted)
 }
 
-// setMachineClock sets the clock of a gate's machine, which a process that runs does not notice in what it measures.
+// setMachineClock sets the clock of a gate's machine, which a process that runs does not notice in
+// what it measures.
 func setMachineClock(w *world, f *Fault) {
 	by := []time.Duration{100 * time.Millisecond, 3 * time.Second, time.Minute, time.Hour}[f.Size%4]
 	if f.Size/4%2 == 0 {
@@ -70,7 +72,8 @@ func setMachineClock(w *world, f *Fault) {
 	w.machines[f.Gate-1].clock.set(by)
 }
 
-// mostDrift is by how much a clock gains or loses in a second at most: what is corrected by slewing is as much.
+// mostDrift is by how much a clock gains or loses in a second at most: what is corrected by slewing
+// is as much.
 const mostDrift = 500 * time.Microsecond
 
 // drawDrift draws a time in which a clock runs too fast or too slow.

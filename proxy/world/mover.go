@@ -12,7 +12,8 @@ import (
 // movePath is where the gate moves places.
 const movePath = "/.fairdoor/move?room=" + roomName
 
-// mover is somebody who sells their place: it moves to the device of who buys it, and the seller tries to use it all the same.
+// mover is somebody who sells their place: it moves to the device of who buys it, and the seller
+// tries to use it all the same.
 func (v *visitor) mover() {
 	for !v.fedUp() {
 		a := v.ask(request{accept: asJSON})

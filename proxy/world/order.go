@@ -8,7 +8,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
-// checkNumbers finds numbers of an exact line that changed without a word, whatever else went wrong, where no store had lost what it knew.
+// checkNumbers finds numbers of an exact line that changed without a word, whatever else went
+// wrong, where no store had lost what it knew.
 func checkNumbers(h *History, breach func(time.Duration, string, ...any)) {
 	if h.Plan.Settings.Method != queue.Line {
 		return
@@ -22,8 +23,9 @@ func checkNumbers(h *History, breach func(time.Duration, string, ...any)) {
 	}
 }
 
-// mayHave says whether somebody may have had the number that they are told when they asked: by the answer that had come last, or by one that has
-// come since to another tab. A page does not tell the number.
+// mayHave says whether somebody may have had the number that they are told when they asked: by the
+// answer that had come last, or by one that has come since to another tab. A page does not tell the
+// number.
 func mayHave(before []told, said told) bool {
 	for i, earlier := range slices.Backward(before) {
 		if earlier.Number == 0 || earlier.Number == said.Number {
@@ -36,7 +38,8 @@ func mayHave(before []told, said told) bool {
 	return false
 }
 
-// checkNumbersDiffer finds two people in an exact line with one number, where a store or a gate always knew which had been given out.
+// checkNumbersDiffer finds two people in an exact line with one number, where a store or a gate
+// always knew which had been given out.
 func checkNumbersDiffer(h *History, breach func(time.Duration, string, ...any)) {
 	if h.Plan.Settings.Method != queue.Line || slices.ContainsFunc(h.Plan.Faults, func(f Fault) bool { return slices.Contains(forgetNumbers, f.Kind) }) {
 		return
@@ -56,10 +59,12 @@ func checkNumbersDiffer(h *History, breach func(time.Duration, string, ...any)) 
 	}
 }
 
-// forgetNumbers are the kinds of faults by which a gate is lost that alone may know of the last numbers.
+// forgetNumbers are the kinds of faults by which a gate is lost that alone may know of the last
+// numbers.
 var forgetNumbers = []string{"gate killed", "gate restarted", "rolling restart", "power loss", "full disk", "disk fails"}
 
-// number is the one that somebody was told first and last; 0 if these differ, or they were not told twice.
+// number is the one that somebody was told first and last; 0 if these differ, or they were not told
+// twice.
 func (t *track) number() int {
 	first, last, times := 0, 0, 0
 	for _, said := range t.told {
@@ -74,8 +79,8 @@ func (t *track) number() int {
 	return first
 }
 
-// checkLine finds those who were let in before somebody with a lower number who waited all the time. A slot is kept for that one until they
-// check in: a fault meanwhile may keep them from it.
+// checkLine finds those who were let in before somebody with a lower number who waited all the
+// time. A slot is kept for that one until they check in: a fault meanwhile may keep them from it.
 func checkLine(h *History, breach func(time.Duration, string, ...any)) {
 	if h.Plan.Settings.Method != queue.Line {
 		return
@@ -97,8 +102,8 @@ func checkLine(h *History, breach func(time.Duration, string, ...any)) {
 	}
 }
 
-// takenBack says whether somebody ahead of a visitor who had not asked in time may have taken the slot that was kept for the visitor as another was
-// let in.
+// takenBack says whether somebody ahead of a visitor who had not asked in time may have taken the
+// slot that was kept for the visitor as another was let in.
 func takenBack(all []*track, a, as *track) bool {
 	return slices.ContainsFunc(all, func(c *track) bool {
 		n := len(c.told)
@@ -107,12 +112,12 @@ func takenBack(all []*track, a, as *track) bool {
 	})
 }
 
-// fifoGrain is how much earlier somebody has come who surely comes first: gates learn of each other's visitors in a second, and visitors
-// are told whole seconds.
+// fifoGrain is how much earlier somebody has come who surely comes first: gates learn of each
+// other's visitors in a second, and visitors are told whole seconds.
 const fifoGrain = 2 * time.Second
 
-// checkFIFO finds those who were let in while too many waited who had come earlier: more than were let in in any ten seconds about then, and
-// two besides, where few are.
+// checkFIFO finds those who were let in while too many waited who had come earlier: more than were
+// let in in any ten seconds about then, and two besides, where few are.
 func checkFIFO(h *History, breach func(time.Duration, string, ...any)) {
 	if h.Plan.Settings.Method != queue.FIFO {
 		return
@@ -144,7 +149,8 @@ func (h *History) place(t *track) time.Duration {
 	return t.told[0].at
 }
 
-// mostWithin is how many were let in within any time of that length, of those that have the moment in them.
+// mostWithin is how many were let in within any time of that length, of those that have the moment
+// in them.
 func mostWithin(admitted []admission, at, length time.Duration) int {
 	most := 0
 	for _, first := range admitted {

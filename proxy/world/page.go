@@ -2,7 +2,8 @@ package world
 
 import "time"
 
-// page is the built-in page in a browser whose network lets no stream through: it asks again by itself, and loads the site once it is let in.
+// page is the built-in page in a browser whose network lets no stream through: it asks again by
+// itself, and loads the site once it is let in.
 func (v *visitor) page() {
 	for first := true; !v.fedUp(); first = false {
 		q := request{accept: asJSON, returning: true}
@@ -24,7 +25,8 @@ func (v *visitor) page() {
 	v.giveUp()
 }
 
-// enter loads the site, unless the answer that let the visitor in was already shown, and looks at pages. It says whether the visit is over.
+// enter loads the site, unless the answer that let the visitor in was already shown, and looks at
+// pages. It says whether the visit is over.
 func (v *visitor) enter(shown bool) bool {
 	if !shown && v.ask(request{accept: asHTML}).waits() {
 		return false

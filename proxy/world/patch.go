@@ -73,8 +73,8 @@ func (h *History) changes(kind string) (list []admission) {
 	return list
 }
 
-// checkLowered finds those who were let in while as many were in as a limit that was lowered has slots, or more, and minutes in which more were let in
-// than an allowance that was lowered has.
+// checkLowered finds those who were let in while as many were in as a limit that was lowered has
+// slots, or more, and minutes in which more were let in than an allowance that was lowered has.
 func checkLowered(h *History, breach func(time.Duration, string, ...any)) {
 	present, admitted := read(h)
 	slots := lowered(h.Plan.Settings.TotalActiveUsers)

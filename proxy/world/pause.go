@@ -11,8 +11,8 @@ type stand struct {
 	over  chan struct{} // is closed at the end
 }
 
-// run waits while the process stands still: whatever comes to it or goes from it waits so. What it does by itself meanwhile has no effect,
-// and knows the moment at which the process stopped.
+// run waits while the process stands still: whatever comes to it or goes from it waits so. What it
+// does by itself meanwhile has no effect, and knows the moment at which the process stopped.
 func (p *process) run() {
 	if s := p.stands.Load(); s != nil {
 		p.wait(s.over, 0)
@@ -30,7 +30,8 @@ func (p *process) now() time.Time {
 	return p.on.clock.steady().Add(p.off)
 }
 
-// halt has the process stand still. It returns what has it go on; nil if it stands still or has ended.
+// halt has the process stand still. It returns what has it go on; nil if it stands still or has
+// ended.
 func (p *process) halt() (goOn func()) {
 	s := &stand{clock: p.now(), over: make(chan struct{})}
 	if p.dead.Load() || !p.stands.CompareAndSwap(nil, s) {

@@ -6,12 +6,12 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
-// costNoPlace are the kinds of faults by which nobody loses a place who asks again when they are told to, or before the session is over that they
-// may have been given.
+// costNoPlace are the kinds of faults by which nobody loses a place who asks again when they are
+// told to, or before the session is over that they may have been given.
 var costNoPlace = []string{repliesLost, "Redis slow", "scripts flushed"}
 
-// checkPlaces finds people who have a later place in line than they had when they asked last: after a goodbye, a silence, or an answer that
-// a gate has lost.
+// checkPlaces finds people who have a later place in line than they had when they asked last: after
+// a goodbye, a silence, or an answer that a gate has lost.
 func checkPlaces(h *History, breach func(time.Duration, string, ...any)) {
 	last := make([]*Event, len(h.Plan.People)) // with what they were told to wait last, if nothing has happened to them since
 	for i := range h.Events {
@@ -39,7 +39,8 @@ func (t *Ticket) behind(earlier *Ticket) bool {
 	return t.Arrived > earlier.Arrived+fifoGrain
 }
 
-// keepsPlace says whether somebody who asks surely has the place that they had when they asked before.
+// keepsPlace says whether somebody who asks surely has the place that they had when they asked
+// before.
 func (h *History) keepsPlace(before, now *Event) bool {
 	s, asked, again := h.Plan.Settings, before.Sent, now.At
 	if s.Method == queue.Line && again-asked >= s.LineDropout-h.longestInterval() {

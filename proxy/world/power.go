@@ -18,8 +18,8 @@ type change struct {
 // page is what a disk writes as a whole.
 const page = 4096
 
-// lose has a file be as it is after the machine has lost power, by n: each of its pages, and its size, are as they were at some moment of the
-// time that may be lost.
+// lose has a file be as it is after the machine has lost power, by n: each of its pages, and its
+// size, are as they were at some moment of the time that may be lost.
 func (c *content) lose(n uint64, now time.Time, atMost time.Duration) {
 	moment := func(of uint64) time.Time { return now.Add(-time.Duration(mix(n, of) % uint64(atMost+1))) }
 	size, end := int64(len(c.synced)), moment(0)
@@ -49,7 +49,8 @@ func (d *disk) losePower(n uint64, atMost time.Duration) {
 	}
 }
 
-// mostLost is how old a write may be that the system has not written to the disk: it does so after thirty seconds, and looks every five.
+// mostLost is how old a write may be that the system has not written to the disk: it does so after
+// thirty seconds, and looks every five.
 const mostLost = 35 * time.Second
 
 // drawPower draws a loss of power.

@@ -41,8 +41,8 @@ func checkQueued(h *History, breach func(time.Duration, string, ...any)) {
 	}
 }
 
-// knowsPlaces says whether what a gate tells of places as known has to be true at a moment: until that is so again after some faults, which cost
-// nobody a place, nothing is known.
+// knowsPlaces says whether what a gate tells of places as known has to be true at a moment: until
+// that is so again after some faults, which cost nobody a place, nothing is known.
 func (h *History) knowsPlaces(at time.Duration) bool {
 	return !slices.ContainsFunc(h.Plan.Faults, func(f Fault) bool {
 		lasts, brief := unknownFor[f.Kind]
@@ -53,8 +53,8 @@ func (h *History) knowsPlaces(at time.Duration) bool {
 	})
 }
 
-// recounts says whether a gate of several has stopped in the last interval: whoever had a stream from it, or had come to it last, may be
-// counted there yet, and at another gate.
+// recounts says whether a gate of several has stopped in the last interval: whoever had a stream
+// from it, or had come to it last, may be counted there yet, and at another gate.
 func (h *History) recounts(at time.Duration) bool {
 	return h.Plan.Gates > 1 && slices.ContainsFunc(h.Events, func(e Event) bool {
 		return (e.What == Stopped || e.What == Died) && e.At <= at && e.At+h.longestInterval() >= at

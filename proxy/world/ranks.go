@@ -2,8 +2,8 @@ package world
 
 import "time"
 
-// checkRanks finds guests who are told a better rank than they can have: others who surely wait have brought more people, or as many and
-// signed up before.
+// checkRanks finds guests who are told a better rank than they can have: others who surely wait
+// have brought more people, or as many and signed up before.
 func checkRanks(h *History, breach func(time.Duration, string, ...any)) {
 	l := h.Plan.Waitlist
 	if l == nil {
@@ -32,8 +32,8 @@ func checkRanks(h *History, breach func(time.Duration, string, ...any)) {
 	}
 }
 
-// isAhead says whether somebody who was told their rank several times is surely ahead of somebody who is told theirs, and signed up at a
-// moment or later.
+// isAhead says whether somebody who was told their rank several times is surely ahead of somebody
+// who is told theirs, and signed up at a moment or later.
 func isAhead(told []*Event, of *Event, signedUp time.Duration) bool {
 	for i := 1; i < len(told); i++ {
 		before, after := told[i-1], told[i]

@@ -41,7 +41,8 @@ func drawLosses(p *Plan, r *rand.Rand) Fault {
 	return Fault{At: p.moment(r), Lasts: time.Duration(r.IntN(60)) * time.Second, Gate: 1 + r.IntN(p.Gates), Size: r.Uint64()}
 }
 
-// loseReplies has a reply of Redis get lost every few seconds, or up to three that follow each other.
+// loseReplies has a reply of Redis get lost every few seconds, or up to three that follow each
+// other.
 func loseReplies(w *world, f *Fault) {
 	size, until := f.Size, w.history.now()+f.Lasts
 	for {
@@ -84,7 +85,8 @@ func slow(w *world, f *Fault) {
 // server names a process of Redis.
 func (w *world) server() string { return fmt.Sprintf("redis%d", w.history.now()) }
 
-// leave has Redis answer nobody for a time in which another server takes its place: no less than package redisstore counts on.
+// leave has Redis answer nobody for a time in which another server takes its place: no less than
+// package redisstore counts on.
 func (w *world) leave(f *Fault) {
 	d := 300*time.Millisecond + time.Duration(f.Size%uint64(5*time.Second))
 	var all sync.WaitGroup
@@ -123,7 +125,8 @@ func failOver(w *world, f *Fault) {
 	w.note("a replica takes over that lacks the last second")
 }
 
-// setClock sets the clock of the machine of Redis, forward or back. A room follows steps of less than five seconds.
+// setClock sets the clock of the machine of Redis, forward or back. A room follows steps of less
+// than five seconds.
 func setClock(w *world, f *Fault) {
 	by := []time.Duration{10 * time.Second, 10 * time.Minute, time.Hour}[f.Size%3]
 	if f.Size/3%2 == 0 {

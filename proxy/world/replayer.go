@@ -2,7 +2,8 @@ package world
 
 import "time"
 
-// replayer is an app that also shows earlier tickets again, from elsewhere, also after its visit, and forged ones.
+// replayer is an app that also shows earlier tickets again, from elsewhere, also after its visit,
+// and forged ones.
 func (v *visitor) replayer() {
 	for !v.fedUp() {
 		a := v.ask(request{accept: asJSON})

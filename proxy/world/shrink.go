@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// Shrink returns a plan in which the same promise is broken by fewer people and fewer faults. It lives so many lives to find it.
+// Shrink returns a plan in which the same promise is broken by fewer people and fewer faults. It
+// lives so many lives to find it.
 func Shrink(t *testing.T, p Plan, promise string, lives int) Plan {
 	t.Helper()
 	breaks := func(p Plan) bool {

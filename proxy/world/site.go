@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// Headers by which the site knows who has sent a request, and when. They are no part of what the gate knows.
+// Headers by which the site knows who has sent a request, and when. They are no part of what the
+// gate knows.
 const (
 	personHeader = "X-Person"
 	sentHeader   = "X-Sent"

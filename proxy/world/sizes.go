@@ -81,7 +81,8 @@ func (d *disk) size() (all int) {
 	return all
 }
 
-// What may be kept besides what each visitor needs: a journal is written anew when it has a MiB, and Redis keeps some hundred counts.
+// What may be kept besides what each visitor needs: a journal is written anew when it has a MiB,
+// and Redis keeps some hundred counts.
 const (
 	diskAlways     = 1<<20 + 256<<10
 	diskOfVisitor  = 512
@@ -89,7 +90,8 @@ const (
 	redisOfVisitor = 300 // 200 in line, and a session or an admission
 )
 
-// checkGrowth finds a disk or a Redis that has more than those who came can need, and a gate that counts more people who wait than may.
+// checkGrowth finds a disk or a Redis that has more than those who came can need, and a gate that
+// counts more people who wait than may.
 func checkGrowth(h *History, breach func(time.Duration, string, ...any)) {
 	var here crowd
 	for i := range h.Events {
@@ -121,7 +123,8 @@ func checkGrowth(h *History, breach func(time.Duration, string, ...any)) {
 	}
 }
 
-// measureSlack is how old what a gate counts may be, and how much longer than they need somebody may be counted.
+// measureSlack is how old what a gate counts may be, and how much longer than they need somebody
+// may be counted.
 const measureSlack = 10 * time.Second
 
 // crowd is who has come.

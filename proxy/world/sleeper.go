@@ -2,8 +2,8 @@ package world
 
 import "time"
 
-// sleeper is an app on a phone: now and then it is locked, or without a network, for up to some minutes, and then it asks again with its ticket.
-// Sometimes it says goodbye before.
+// sleeper is an app on a phone: now and then it is locked, or without a network, for up to some
+// minutes, and then it asks again with its ticket. Sometimes it says goodbye before.
 func (v *visitor) sleeper() {
 	for !v.fedUp() {
 		a := v.ask(request{accept: asJSON})

@@ -19,8 +19,9 @@ type answered struct {
 	sent time.Duration
 }
 
-// holdings are all slots that may have been held, by the ticket: those of whoever has been served, has been told by a stream that they are in, or
-// was seen without being served. A request that was lost may have let somebody in, too, and so may the stream of a page that was frozen since, or of
+// holdings are all slots that may have been held, by the ticket: those of whoever has been served,
+// has been told by a stream that they are in, or was seen without being served. A request that was
+// lost may have let somebody in, too, and so may the stream of a page that was frozen since, or of
 // one that was closed just then.
 func holdings(h *History) []holding {
 	served := map[answered]bool{}
@@ -64,7 +65,8 @@ func holdings(h *History) []holding {
 	return list
 }
 
-// asleep are those of pages that are frozen: from when they were told to wait to when anything is heard of them.
+// asleep are those of pages that are frozen: from when they were told to wait to when anything is
+// heard of them.
 func (h *History) asleep() []holding {
 	var list []holding
 	latest := map[int]int{}
@@ -90,7 +92,8 @@ func (h *History) asleep() []holding {
 // countTakes is how much later than a slot is taken, by what was sent, a count may have it.
 const countTakes = 2 * time.Second
 
-// checkSlots finds gates that count more who are in than have a slot by all that happened, or fewer than surely have one.
+// checkSlots finds gates that count more who are in than have a slot by all that happened, or fewer
+// than surely have one.
 func checkSlots(h *History, breach func(time.Duration, string, ...any)) {
 	list := holdings(h)
 	present, _ := read(h)
@@ -137,7 +140,8 @@ func surelyHold(present []presence, at time.Duration) int {
 	return len(people)
 }
 
-// remembers says whether a gate has to know at a moment who is in: nothing has gone wrong lately by which it may have been forgotten.
+// remembers says whether a gate has to know at a moment who is in: nothing has gone wrong lately by
+// which it may have been forgotten.
 func (h *History) remembers(at time.Duration) bool {
 	return !slices.ContainsFunc(h.Plan.Faults, func(f Fault) bool {
 		return f.At <= at && f.At+f.Lasts+h.Plan.Settings.SessionDuration+time.Minute >= at && !slices.Contains(forgetNothing, f.Kind)

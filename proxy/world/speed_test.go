@@ -12,8 +12,9 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
-// A thousand visitors before two gates with a Redis live some 300 times as fast as they would, by the processor time of one core that
-// nobody else uses. The test allows a third of that; with -v it says what it has measured.
+// A thousand visitors before two gates with a Redis live some 300 times as fast as they would, by
+// the processor time of one core that nobody else uses. The test allows a third of that; with -v it
+// says what it has measured.
 func TestAThousandVisitorsAtTwoGatesLiveFast(t *testing.T) {
 	p := world.Draw(1)
 	kinds := p.People

@@ -2,10 +2,12 @@ package world
 
 import "time"
 
-// goesOnWithin is how long it takes at most until the next person has the mail of an invite, after a spot has ended.
+// goesOnWithin is how long it takes at most until the next person has the mail of an invite, after
+// a spot has ended.
 const goesOnWithin = 10 * time.Second
 
-// ended is when the spot of somebody who has had an invite has surely ended; never if that is not known.
+// ended is when the spot of somebody who has had an invite has surely ended; never if that is not
+// known.
 func (i *invitee) ended(l *Waitlist) time.Duration {
 	switch {
 	case i.invited == never || i.leaves < i.invited:
@@ -18,7 +20,8 @@ func (i *invitee) ended(l *Waitlist) time.Duration {
 	return never
 }
 
-// checkSpotsGoOn finds spots that have ended and after which nobody is invited, though somebody waits.
+// checkSpotsGoOn finds spots that have ended and after which nobody is invited, though somebody
+// waits.
 func checkSpotsGoOn(h *History, breach func(time.Duration, string, ...any)) {
 	all, l := invitees(h), h.Plan.Waitlist
 	if l == nil || len(l.Outages) > 0 {

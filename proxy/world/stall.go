@@ -24,8 +24,8 @@ func (m *machine) stall() {
 	}
 }
 
-// begin has the goroutine of a request be held up after it has read the clock for the first time, and before it uses what it has read: the
-// first to read it at this moment is that goroutine.
+// begin has the goroutine of a request be held up after it has read the clock for the first time,
+// and before it uses what it has read: the first to read it at this moment is that goroutine.
 func (p *process) begin() {
 	if !p.on.busy.Load() {
 		return

@@ -12,7 +12,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue/redisstore"
 )
 
-// openStore opens the store of a process, and returns it with how often a gate calls such a store: as the program does.
+// openStore opens the store of a process, and returns it with how often a gate calls such a store:
+// as the program does.
 func (w *world) openStore(ctx context.Context, p *process, own string) (proxy.Options, error) {
 	if w.redis == nil {
 		store, err := w.openJournal(p)

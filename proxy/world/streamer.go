@@ -44,7 +44,8 @@ func (v *visitor) listen() {
 	}
 }
 
-// stream is a visitor's open stream. It implements http.ResponseWriter and http.Flusher for the gate.
+// stream is a visitor's open stream. It implements http.ResponseWriter and http.Flusher for the
+// gate.
 type stream struct {
 	visitor *visitor
 	process *process
@@ -99,8 +100,8 @@ func (s *stream) end() {
 	<-s.ended
 }
 
-// attend waits until the stream says that the page is to be loaded, or ends, or the visitor is fed up. It says whether the page is to be
-// loaded.
+// attend waits until the stream says that the page is to be loaded, or ends, or the visitor is fed
+// up. It says whether the page is to be loaded.
 func (s *stream) attend() bool {
 	v := s.visitor
 	defer s.end()

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// severalTabs is somebody who opens the site again in other tabs of the same browser while they wait: pages with streams, and pages that ask
-// again.
+// severalTabs is somebody who opens the site again in other tabs of the same browser while they
+// wait: pages with streams, and pages that ask again.
 func (v *visitor) severalTabs() {
 	for v.cookie == "" { // tabs that are opened at once would have a ticket each
 		if v.fedUp() {

@@ -64,8 +64,8 @@ func spellsOf(h *History) []*spell {
 	return s.all
 }
 
-// stands takes in that the only gate does not run for a while: those who waited count as if they had just asked when it starts. It returns since
-// when it does not.
+// stands takes in that the only gate does not run for a while: those who waited count as if they
+// had just asked when it starts. It returns since when it does not.
 func (s *spells) stands(e *Event, stopped time.Duration) time.Duration {
 	switch {
 	case s.h.Plan.Gates > 1:
@@ -92,7 +92,8 @@ func (h *History) placeOf(t *Ticket) time.Duration {
 	return t.Placed
 }
 
-// waits takes in that somebody is told to wait. One who comes back counts until they leave, others until they could have come back.
+// waits takes in that somebody is told to wait. One who comes back counts until they leave, others
+// until they could have come back.
 func (s *spells) waits(e *Event, comesBack bool) {
 	place := s.h.placeOf(&e.Ticket)
 	if place == 0 {
@@ -131,7 +132,8 @@ func (s *spells) enters(e *Event) {
 	}
 }
 
-// cameLate is how many asked later than told just before a moment, whom Redis counts where they were for a while yet.
+// cameLate is how many asked later than told just before a moment, whom Redis counts where they
+// were for a while yet.
 func cameLate(all []*spell, at time.Duration) (n int) {
 	for _, p := range all {
 		if slices.ContainsFunc(p.late, func(l time.Duration) bool { return l > at-redisstore.Slack-time.Second && l <= at }) {
@@ -163,8 +165,9 @@ func (s *spells) leaves(e *Event, goodbye bool) {
 	}
 }
 
-// ahead is how many surely were ahead of a place at a moment, and how many may have been: of those whose place is so much earlier, or no
-// more than so much later. It is told from what was known a little before.
+// ahead is how many surely were ahead of a place at a moment, and how many may have been: of those
+// whose place is so much earlier, or no more than so much later. It is told from what was known a
+// little before.
 func ahead(all []*spell, of queue.ID, place, at, grain time.Duration) (least, most int) {
 	for _, p := range all {
 		if p.id == of {
@@ -210,9 +213,10 @@ func checkTold(h *History, breach func(time.Duration, string, ...any)) {
 	}
 }
 
-// toldWithin is how exact a place is that is told: by how much the places of two people differ at least who are told in their order, and how
-// many people more or less may be told. In fifo those of a bucket are told places as if as many of them had gone on before each as after; several
-// gates tell places to within ten seconds of admissions.
+// toldWithin is how exact a place is that is told: by how much the places of two people differ at
+// least who are told in their order, and how many people more or less may be told. In fifo those of
+// a bucket are told places as if as many of them had gone on before each as after; several gates
+// tell places to within ten seconds of admissions.
 func (h *History) toldWithin(all []*spell, admitted []admission, at, place time.Duration) (grain time.Duration, near int) {
 	if h.Plan.Settings.Method == queue.Line {
 		return 0, 0
@@ -231,7 +235,8 @@ func (h *History) toldWithin(all []*spell, admitted []admission, at, place time.
 	return fifoGrain, near + mostWithin(admitted, at, 10*time.Second) + 2
 }
 
-// hasJustCome is how long ago somebody came at most who is told a place by how fast people came to the other gates just before.
+// hasJustCome is how long ago somebody came at most who is told a place by how fast people came to
+// the other gates just before.
 const hasJustCome = 4 * time.Second
 
 // newAt is how many came a little before a moment: as many more may be told.
@@ -247,7 +252,8 @@ func newAt(all []*spell, at time.Duration) (n int) {
 // bucketLasts is how long a bucket is at most, in a crowd as small as these.
 const bucketLasts = time.Minute
 
-// lostNear is how many requests had no answer about a moment, by which somebody may have a place of which nobody knows.
+// lostNear is how many requests had no answer about a moment, by which somebody may have a place of
+// which nobody knows.
 func (h *History) lostNear(at time.Duration) (n int) {
 	from := at - h.longestInterval()
 	for i := range h.Events {

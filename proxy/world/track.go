@@ -2,7 +2,8 @@ package world
 
 import "time"
 
-// track is what an observer of everything knows of a person who waits, from one admission to the next.
+// track is what an observer of everything knows of a person who waits, from one admission to the
+// next.
 type track struct {
 	who    int
 	came   time.Duration // since when they want to get in

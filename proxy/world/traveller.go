@@ -2,8 +2,8 @@ package world
 
 import "time"
 
-// traveller is somebody with the built-in page whose network comes and goes: for some seconds or minutes nothing passes, and answers that are
-// under way are lost.
+// traveller is somebody with the built-in page whose network comes and goes: for some seconds or
+// minutes nothing passes, and answers that are under way are lost.
 func (v *visitor) traveller() {
 	for !v.fedUp() {
 		if v.random.IntN(5) == 0 {

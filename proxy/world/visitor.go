@@ -88,7 +88,8 @@ func (v *visitor) giveUp() {
 // pageView is how long people look at a page on average.
 const pageView = 8 * time.Second
 
-// browse has a visitor who is in look at pages, and says whether they have seen all they wanted: they may be told to wait.
+// browse has a visitor who is in look at pages, and says whether they have seen all they wanted:
+// they may be told to wait.
 func (v *visitor) browse(accept string) bool {
 	for until := v.world.history.now() + v.Browse; !v.over(); {
 		v.wait(v.around(min(pageView, v.world.plan.Settings.SessionDuration/2)))

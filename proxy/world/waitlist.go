@@ -16,8 +16,9 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
 
-// Waitlist is that of a second room, which lets in those who were invited. Its record is a real SQLite file: the database runs in the
-// goroutine that asks it, so it does the same each time. It has as many slots as invites: no guest has to wait for another.
+// Waitlist is that of a second room, which lets in those who were invited. Its record is a real
+// SQLite file: the database runs in the goroutine that asks it, so it does the same each time. It
+// has as many slots as invites: no guest has to wait for another.
 type Waitlist struct {
 	Settings waitlist.Settings
 	Room     queue.Settings
@@ -59,7 +60,8 @@ func (l *Waitlist) String() string {
 	return text
 }
 
-// drawWaitlist draws a waitlist in one plan of two with a gate and a journal: gates that share one need a PostgreSQL, which runs in no world.
+// drawWaitlist draws a waitlist in one plan of two with a gate and a journal: gates that share one
+// need a PostgreSQL, which runs in no world.
 func (p *Plan) drawWaitlist() {
 	r := source(p.Seed, "waitlist")
 	if p.Gates > 1 || p.Redis || r.IntN(2) == 0 {

@@ -55,7 +55,8 @@ func (w *wire) dial(p *process, own string) redisstore.Dial {
 	}
 }
 
-// pass has a command or a reply pass, and says how often it arrives. What is under way as the wire is cut arrives later, or never.
+// pass has a command or a reply pass, and says how often it arrives. What is under way as the wire
+// is cut arrives later, or never.
 func (w *wire) pass(l *link, reply bool) (times int) {
 	wait(l.takes() + time.Duration(w.slow.Load()))
 	if rest := time.Duration(w.cut.Load()) - w.world.history.now(); rest > 0 {

@@ -57,8 +57,8 @@ func Run(t *testing.T, p Plan) *History {
 // standstill is how long a world may take, in real time.
 const standstill = 2 * time.Minute
 
-// tellStandstill ends the program, as the time of a world stands still: that is so if a goroutine waits for a mutex while the one that holds it
-// sleeps.
+// tellStandstill ends the program, as the time of a world stands still: that is so if a goroutine
+// waits for a mutex while the one that holds it sleeps.
 func tellStandstill(seed uint64) {
 	stacks := make([]byte, 64<<20)
 	stacks = stacks[:runtime.Stack(stacks, true)]
@@ -74,8 +74,8 @@ func tellStandstill(seed uint64) {
 		seed, len(held), slices.Concat(held, []string{""})[0], file, err))
 }
 
-// apart returns how goroutines wait in a world: those that could go on at the same moment go on one after the other, in the order in which
-// they began to wait.
+// apart returns how goroutines wait in a world: those that could go on at the same moment go on one
+// after the other, in the order in which they began to wait.
 func apart() func(ready <-chan struct{}, atMost time.Duration) {
 	var waits atomic.Uint64
 	return func(ready <-chan struct{}, atMost time.Duration) {

@@ -30,8 +30,8 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// TestStory tells the story of the seed that is named. If a promise is broken in it, it tells the story of fewer people and fewer faults in
-// which the same is broken.
+// TestStory tells the story of the seed that is named. If a promise is broken in it, it tells the
+// story of fewer people and fewer faults in which the same is broken.
 func TestStory(t *testing.T) {
 	if *seed == 0 {
 		return
@@ -46,7 +46,8 @@ func TestStory(t *testing.T) {
 	}
 }
 
-// found are seeds by which faults of gates were found that are mended since, as plans are drawn now.
+// found are seeds by which faults of gates were found that are mended since, as plans are drawn
+// now.
 var found = []uint64{
 	145, // whoever had a stream counted twice after a kill
 }
@@ -129,7 +130,8 @@ func around(h *world.History, at int) string {
 	return b.String()
 }
 
-// The checkers notice an origin that serves more than the room has slots for, or lets in more than its minutes allow.
+// The checkers notice an origin that serves more than the room has slots for, or lets in more than
+// its minutes allow.
 func TestTheLimitsAreChecked(t *testing.T) {
 	full, hurried := false, false
 	for _, h := range fixed(t) {

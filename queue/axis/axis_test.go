@@ -18,7 +18,8 @@ func TestTicksAreRound(t *testing.T) {
 	assert.Equal(t, []float64{0, 1}, axis.UpTo(0).Ticks())
 }
 
-// Whatever the largest value: it is on the axis, whose last tick is at its end, and the ticks are whole and few.
+// Whatever the largest value: it is on the axis, whose last tick is at its end, and the ticks are
+// whole and few.
 func TestAnAxisUpToAValueCoversIt(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		most := rapid.OneOf(rapid.Float64Range(0, 3000), rapid.Float64Range(0, 1e300)).Draw(t, "most")

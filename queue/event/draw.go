@@ -33,7 +33,8 @@ type Draw struct {
 	Secret   Secret    `json:"secret"`
 }
 
-// Secret is what the order of a draw follows from. Whoever knows it before the prequeue is over can know the order.
+// Secret is what the order of a draw follows from. Whoever knows it before the prequeue is over can
+// know the order.
 type Secret [32]byte
 
 // DrawKept is for how long after its event's start a draw is kept.
@@ -65,7 +66,8 @@ func (d *Draw) key(purpose string) [sha256.Size]byte {
 	return sha256.Sum256(append([]byte("fairdoor "+purpose+"\x00"), d.Secret[:]...))
 }
 
-// Seed is what the order follows from, together with the names of the entries, in hexadecimal. It is a secret until the prequeue is over.
+// Seed is what the order follows from, together with the names of the entries, in hexadecimal. It
+// is a secret until the prequeue is over.
 func (d *Draw) Seed() string {
 	seed := d.key("seed")
 	return hex.EncodeToString(seed[:])
@@ -87,7 +89,8 @@ func (d *Draw) Entry(id queue.ID) string {
 	return entryCode.EncodeToString(sum(key[:], string(id[:]))[:10])
 }
 
-// EntryOf is the name of the entry of a visitor whose place goes by a moment; "" if this draw has not given them the place.
+// EntryOf is the name of the entry of a visitor whose place goes by a moment; "" if this draw has
+// not given them the place.
 func (d *Draw) EntryOf(id queue.ID, placed queue.Instant) string {
 	if from := queue.At(d.Prequeue); placed < from || placed >= from.Add(LeastPrequeue) {
 		return ""
@@ -114,8 +117,9 @@ func sum(key []byte, text string) []byte {
 	return mac.Sum(nil)
 }
 
-// drawTime is the length of the interval from which moments are drawn. A bucket may be a minute long: the interval begins with a whole
-// one after the start of the prequeue, so that those who waited before are ahead, and ends before any in which the event may start.
+// drawTime is the length of the interval from which moments are drawn. A bucket may be a minute
+// long: the interval begins with a whole one after the start of the prequeue, so that those who
+// waited before are ahead, and ends before any in which the event may start.
 const drawTime = LeastPrequeue - time.Minute
 
 // Moment is the moment of a value, at which its visitor counts as arrived.

@@ -17,7 +17,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue/event"
 )
 
-// draw is one with a fixed secret, of an event that starts five minutes and a half after a whole minute.
+// draw is one with a fixed secret, of an event that starts five minutes and a half after a whole
+// minute.
 func draw() *event.Draw {
 	start := nine.Add(30 * time.Second)
 	return &event.Draw{Event: "sale", Prequeue: start.Add(-5 * time.Minute), Start: start, Secret: event.Secret{7, 31: 9}}
@@ -54,8 +55,8 @@ func TestMomentsAreDrawnUniformlyAndAheadOfWhoComesAfterTheStart(t *testing.T) {
 	assert.Less(t, chiSquare(counts), 149.)
 }
 
-// Each of the 24 orders of four visitors comes as often as the others, whoever came first. With 23 degrees of freedom, one in a
-// thousand is above 49.7.
+// Each of the 24 orders of four visitors comes as often as the others, whoever came first. With 23
+// degrees of freedom, one in a thousand is above 49.7.
 func TestEveryOrderIsAsLikelyAsAnother(t *testing.T) {
 	orders, list := map[string]int{}, []int{}
 	for n := range 24_000 {

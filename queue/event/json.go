@@ -78,8 +78,9 @@ func (e *Event) setOverride(name string, value json.RawMessage) {
 // ErrNoObject means that a patch is not a JSON object.
 var ErrNoObject = errors.New("not a JSON object")
 
-// Patched returns the event with a JSON object of changes, in which null takes back what the event has (RFC 7396). Beside the fields
-// that MarshalJSON writes, the patch may have a timezone, for times without an offset.
+// Patched returns the event with a JSON object of changes, in which null takes back what the event
+// has (RFC 7396). Beside the fields that MarshalJSON writes, the patch may have a timezone, for
+// times without an offset.
 func (e Event) Patched(patch []byte) (Event, []Fault, error) {
 	var given map[string]json.RawMessage
 	if err := json.Unmarshal(patch, &given); err != nil || given == nil {

@@ -22,7 +22,8 @@ func (l List) Sorted() List {
 	return slices.SortedStableFunc(slices.Values(l), func(a, b Event) int { return cmp.Or(a.Begin().Compare(b.Begin()), cmp.Compare(a.Name, b.Name)) })
 }
 
-// Faults returns what is wrong with the events, each by itself and in the order of the list, and with their names and times together.
+// Faults returns what is wrong with the events, each by itself and in the order of the list, and
+// with their names and times together.
 func (l List) Faults() []Fault {
 	var faults []Fault
 	for i := range l {
@@ -44,7 +45,8 @@ func (l List) Faults() []Fault {
 	return faults
 }
 
-// FaultsIn returns what is wrong with the events in a room with the settings. Those that are over do not matter any more.
+// FaultsIn returns what is wrong with the events in a room with the settings. Those that are over
+// do not matter any more.
 func (l List) FaultsIn(s queue.Settings, now time.Time) []Fault {
 	var faults []Fault
 	for i := range l {
@@ -96,7 +98,8 @@ func (e *Event) active(p Phase) queue.ActiveEvent {
 	return a
 }
 
-// Over returns the settings of a room with those of the active event over them. A suspended room has no events.
+// Over returns the settings of a room with those of the active event over them. A suspended room
+// has no events.
 func (l List) Over(s queue.Settings, active queue.ActiveEvent) queue.Settings {
 	s.Event = queue.ActiveEvent{}
 	i := l.Named(active.Name)
@@ -111,7 +114,8 @@ func (l List) Over(s queue.Settings, active queue.ActiveEvent) queue.Settings {
 	return s
 }
 
-// Over returns the settings of a room with those of the event over them, as they are once it has started.
+// Over returns the settings of a room with those of the event over them, as they are once it has
+// started.
 func (e *Event) Over(s queue.Settings) queue.Settings {
 	for name, value := range e.Overrides {
 		if f := queue.Setting(name); f != nil {

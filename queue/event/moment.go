@@ -10,7 +10,8 @@ import (
 // localLayouts are how a time without an offset may be written.
 var localLayouts = []string{"2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02 15:04"}
 
-// Zone reads the name of a zone in the IANA database. The problem continues a sentence that begins with the name; "" for none.
+// Zone reads the name of a zone in the IANA database. The problem continues a sentence that begins
+// with the name; "" for none.
 func Zone(name string) (zone *time.Location, problem string) {
 	zone, err := time.LoadLocation(name)
 	if err != nil || name == "" || name == "Local" {
@@ -19,8 +20,8 @@ func Zone(name string) (zone *time.Location, problem string) {
 	return zone, ""
 }
 
-// Moment reads a time in ISO 8601, with an offset, or without one in the zone; nil is no zone. The problem continues a sentence
-// that begins with the text; "" for none.
+// Moment reads a time in ISO 8601, with an offset, or without one in the zone; nil is no zone. The
+// problem continues a sentence that begins with the text; "" for none.
 func Moment(text string, zone *time.Location) (at time.Time, problem string) {
 	if at, err := time.Parse(time.RFC3339, strings.Replace(text, " ", "T", 1)); err == nil {
 		return at.Truncate(time.Millisecond), ""

@@ -12,8 +12,9 @@ import (
 	"time"
 )
 
-// Header is the first line of a published order. Entries and Digest are those of one gate: how many came to it, and the SHA-256 of
-// their names, each with a line feed behind it, in the order of their places.
+// Header is the first line of a published order. Entries and Digest are those of one gate: how many
+// came to it, and the SHA-256 of their names, each with a line feed behind it, in the order of
+// their places.
 type Header struct {
 	Room     string    `json:"room"`
 	Event    string    `json:"event"`
@@ -38,7 +39,8 @@ type Order struct {
 	Lines []Line
 }
 
-// NewOrder returns the order of the entries that have come to a gate. A name that is among them twice is one entry.
+// NewOrder returns the order of the entries that have come to a gate. A name that is among them
+// twice is one entry.
 func NewOrder(room string, d *Draw, entries []string) Order {
 	o := Order{Header: Header{Room: room, Event: d.Event, Prequeue: d.Prequeue.UTC(), Start: d.Start.UTC(), Seed: d.Seed(), SeedHash: d.SeedHash()}}
 	for _, entry := range entries {
@@ -82,9 +84,10 @@ func (o *Order) Write(w io.Writer) error {
 	return out.Flush()
 }
 
-// ReadOrder reads what Write writes, and checks that it is what a gate has written: each value follows from the seed, the seed from
-// its hash, the places from the values, and nothing was added, left out, moved or altered since the header was written. The error says
-// in a sentence what is wrong.
+// ReadOrder reads what Write writes, and checks that it is what a gate has written: each value
+// follows from the seed, the seed from its hash, the places from the values, and nothing was added,
+// left out, moved or altered since the header was written. The error says in a sentence what is
+// wrong.
 func ReadOrder(r io.Reader) (Order, error) {
 	var o Order
 	in := json.NewDecoder(bufio.NewReader(r))
@@ -137,7 +140,8 @@ func (o *Order) take(number int, l Line, seed []byte) error {
 	return nil
 }
 
-// Join returns the order of the entries of several gates together. The error says in a sentence why the orders are not of one draw.
+// Join returns the order of the entries of several gates together. The error says in a sentence why
+// the orders are not of one draw.
 func Join(orders []Order) (Order, error) {
 	joined := Order{Header: orders[0].Header}
 	for i := range orders {

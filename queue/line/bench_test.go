@@ -63,8 +63,9 @@ func BenchmarkComeAndGo(b *testing.B) {
 	}
 }
 
-// BenchmarkGrowth is a line that grows to a million: the bytes that a waiter takes, at the end and at the most, the longest
-// that one of them waits to be added, and the time of a garbage collection.
+// BenchmarkGrowth is a line that grows to a million: the bytes that a waiter takes, at the end and
+// at the most, the longest that one of them waits to be added, and the time of a garbage
+// collection.
 func BenchmarkGrowth(b *testing.B) {
 	ids := randomIDs(waiters)
 	for b.Loop() {

@@ -18,7 +18,8 @@ import (
 // format is that of this version's journals. In the one before there were no gaps.
 const format = 4
 
-// inFormat is a journal as another version has written it: without one kind of records, and with another kind behind each.
+// inFormat is a journal as another version has written it: without one kind of records, and with
+// another kind behind each.
 func inFormat(version byte, journal []byte, without, more byte) []byte {
 	var to []byte
 	add := func(body []byte) {

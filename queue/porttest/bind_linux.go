@@ -7,8 +7,9 @@ import (
 	"syscall"
 )
 
-// bound is a socket that has an address and does not listen. The system gives its port to nobody who does not ask for it. Whoever asks
-// for it may have it too, as long as nobody listens there: SO_REUSEADDR, which servers set, says so of both (socket(7)).
+// bound is a socket that has an address and does not listen. The system gives its port to nobody
+// who does not ask for it. Whoever asks for it may have it too, as long as nobody listens there:
+// SO_REUSEADDR, which servers set, says so of both (socket(7)).
 type bound struct {
 	*os.File
 	addr net.TCPAddr

@@ -119,7 +119,8 @@ func TestFactorStaysWhileAllIsWell(t *testing.T) {
 	}
 }
 
-// A few visitors ask again and again for paths that are slow, or fail, beside others for whom all is well.
+// A few visitors ask again and again for paths that are slow, or fail, beside others for whom all
+// is well.
 func TestAFewVisitorsSlowNobody(t *testing.T) {
 	for name, bad := range map[string]struct {
 		took time.Duration

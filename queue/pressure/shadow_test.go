@@ -16,8 +16,9 @@ import (
 
 const stay = 4 * time.Minute
 
-// day is a shadow that has watched a crowd for some hours: it grows to a peak and shrinks again. Each of its people stays for some
-// minutes. latency is the origin's in seconds with so many people.
+// day is a shadow that has watched a crowd for some hours: it grows to a peak and shrinks again.
+// Each of its people stays for some minutes. latency is the origin's in seconds with so many
+// people.
 func day(t *testing.T, seed uint64, peak float64, latency func(active float64) float64) pressure.Proposal {
 	t.Helper()
 	var (
@@ -59,7 +60,8 @@ func day(t *testing.T, seed uint64, peak float64, latency func(active float64) f
 
 func TestProposalFindsTheKneeWithinATenth(t *testing.T) {
 	for name, latency := range map[string]func(active, knee float64) float64{
-		// People who wait for an answer send no other request, so the latency grows with their number.
+		// People who wait for an answer send no other request, so the latency grows with their
+		// number.
 		"saturation":           func(active, knee float64) float64 { return .1 * max(1, active/knee) },
 		"a steep one":          func(active, knee float64) float64 { return .05 + .4*max(0, active/knee-1) },
 		"slower all the while": func(active, knee float64) float64 { return .1 + .05*active/knee + .5*max(0, active/knee-1) },

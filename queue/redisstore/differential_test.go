@@ -15,9 +15,9 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue/memstore"
 )
 
-// both are the two stores, told the same at the same instants, with the same slack or none. The clock of Redis
-// stands where it is set. What still differs, and is left out here: the moments
-// of random pacing, which each draws for itself.
+// both are the two stores, told the same at the same instants, with the same slack or none. The
+// clock of Redis stands where it is set. What still differs, and is left out here: the moments of
+// random pacing, which each draws for itself.
 type both struct {
 	*rapid.T
 	redis, mem queue.Store
@@ -232,7 +232,8 @@ func (b *both) again() {
 	}
 }
 
-// askAgain sends a report again whose answer was lost, and asks what became of the claims that went with it.
+// askAgain sends a report again whose answer was lost, and asks what became of the claims that went
+// with it.
 func (b *both) askAgain() {
 	p := b.last[uint64(rapid.IntRange(1, 3).Draw(b.T, "node"))]
 	if p == nil || len(b.claims[p.Node]) == 0 {

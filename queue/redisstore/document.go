@@ -10,8 +10,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue/setting"
 )
 
-// document is a room's settings as the store keeps them: the settings are for the nodes, and the rules, which follow from them, for the
-// scripts.
+// document is a room's settings as the store keeps them: the settings are for the nodes, and the
+// rules, which follow from them, for the scripts.
 type document struct {
 	Settings queue.Settings `json:"settings"`
 	Places   queue.Places   `json:"places"`
@@ -21,8 +21,9 @@ type document struct {
 	Rules rules `json:"rules"`
 }
 
-// rules are what the scripts go by, under the names that they use. Times are in milliseconds. Gates of several versions may share the
-// store: a name in it is never changed, and where a rule is missing the scripts take it from defaultRules.
+// rules are what the scripts go by, under the names that they use. Times are in milliseconds. Gates
+// of several versions may share the store: a name in it is never changed, and where a rule is
+// missing the scripts take it from defaultRules.
 type rules struct {
 	Version    int64  `json:"version"`
 	Total      int    `json:"total"`
@@ -70,8 +71,9 @@ func rulesOf(c queue.Configuration, slack time.Duration) rules {
 	}
 }
 
-// defaultRules follow from settings that are left out. So a rule that was added since a gate wrote the room's rules has the default of its
-// setting. They are the rules of a room without a configuration, too: they open no slots, and renew no session for longer than a second.
+// defaultRules follow from settings that are left out. So a rule that was added since a gate wrote
+// the room's rules has the default of its setting. They are the rules of a room without a
+// configuration, too: they open no slots, and renew no session for longer than a second.
 func defaultRules() rules {
 	var s queue.Settings
 	v := reflect.ValueOf(&s).Elem()

@@ -27,7 +27,8 @@ func (s *Store) SetSlack(d time.Duration) { s.slack = d }
 // SetBudget lets a call take another time than Budget.
 func (s *Store) SetBudget(d time.Duration) { s.budget = d }
 
-// AdmitWithBug runs the admit script with a line that has a bug, once the script has counted the report.
+// AdmitWithBug runs the admit script with a line that has a bug, once the script has counted the
+// report.
 func (s *Store) AdmitWithBug(ctx context.Context, room string, p *queue.Report, bug string) error {
 	buggy := script(baseLua + parts("state") + within(memoryLua+lineLua+bug+"\n"+parts("admit save")) + parts("retry"))
 	return buggy.Run(ctx, s.client, keys(room), s.reportArgs(p)...).Err()
@@ -42,8 +43,8 @@ func Options(rawURL string) (*redis.UniversalOptions, error) {
 	return &t.opts, nil
 }
 
-// PacingScript tells, of a seed and a number of parts and for each moment of a minute that follows, how many parts have passed and when
-// the next one's is.
+// PacingScript tells, of a seed and a number of parts and for each moment of a minute that follows,
+// how many parts have passed and when the next one's is.
 var PacingScript = script(`local MINUTE = 60000
 ` + parts("pacing") + `
 local x, passed, at, told = tonumber(ARGV[1]), nil, nil, {}

@@ -11,8 +11,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
-// million is a million people in line, who came within forty minutes and check in every twenty seconds, as a node that has all of them
-// counts them. They came in groups.
+// million is a million people in line, who came within forty minutes and check in every twenty
+// seconds, as a node that has all of them counts them. They came in groups.
 type million struct {
 	*busyNodes
 	clock    *clocked
@@ -32,7 +32,8 @@ const (
 	untilNext     = 20 * groupsASecond // groups, from one check-in to the next
 )
 
-// newMillion has a million come to a store. Those who came in the given time before it was there come in one second.
+// newMillion has a million come to a store. Those who came in the given time before it was there
+// come in one second.
 func newMillion(t *testing.T, bucket, before time.Duration) *million {
 	t.Helper()
 	clock, server := newClock(t)

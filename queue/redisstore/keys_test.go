@@ -126,7 +126,8 @@ func (b *broken) head() []string {
 	return fields
 }
 
-// A bug of a script is an error of the call. It breaks nothing: what the call has changed before is not taken for lost.
+// A bug of a script is an error of the call. It breaks nothing: what the call has changed before is
+// not taken for lost.
 func TestABugOfAScriptForgetsNothing(t *testing.T) {
 	t.Parallel()
 	for _, bug := range []string{"call(nil .. 'x')", "r.now = {} + 1", "struct.unpack('>d')", "error('the reply is not a float')"} {
@@ -217,7 +218,8 @@ func (b *broken) recovers(what string) {
 	}
 }
 
-// A gate that starts while the store gathers anew what it has lost hears of the sessions that others report then, and can report them itself.
+// A gate that starts while the store gathers anew what it has lost hears of the sessions that
+// others report then, and can report them itself.
 func TestSessionsOutliveTheGatesThatKnewThem(t *testing.T) {
 	t.Parallel()
 	for name, lost := range map[string][]string{"a store that loses them": {"sessions"}, "one that does not know when they began": {"admitted", "counts"}} {
@@ -243,7 +245,8 @@ func TestSessionsOutliveTheGatesThatKnewThem(t *testing.T) {
 	}
 }
 
-// The store goes on with the sessions that it has kept when it lost another key, and misses them if they are lost later.
+// The store goes on with the sessions that it has kept when it lost another key, and misses them if
+// they are lost later.
 func TestSessionsThatWereKeptThroughALossAreMissed(t *testing.T) {
 	t.Parallel()
 	clock, server := newClock(t)

@@ -207,7 +207,8 @@ func TestSoldOutRoomStaysClosedWhenTheMemoryIsLost(t *testing.T) {
 	assert.True(t, g.look().Stock.Known(), "the store is told again")
 }
 
-// Whoever is in when a hold begins has their slot after it, with as much time left, though the store loses its memory in the hold.
+// Whoever is in when a hold begins has their slot after it, with as much time left, though the
+// store loses its memory in the hold.
 func TestMemoryIsLostInAHold(t *testing.T) {
 	t.Parallel()
 	for name, lose := range map[string]func(*redistest.Server){

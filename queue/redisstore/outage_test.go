@@ -101,7 +101,8 @@ func TestAnExactLineOutlivesARestartOfTheGateThatIsLongerThanItsDropout(t *testi
 	}
 }
 
-// A visitor is let in by a reply that their gate does not get, and comes to the other gate once that session is over.
+// A visitor is let in by a reply that their gate does not get, and comes to the other gate once
+// that session is over.
 func TestAReplyThatOneGateLosesCostsNoPlaceAtAnother(t *testing.T) {
 	t.Parallel()
 	clock, _ := newClock(t)
@@ -153,7 +154,8 @@ func (g *gates) restart(t testing.TB, s queue.Settings, away time.Duration) *gat
 	return again
 }
 
-// shortLine are settings of a room with an exact line and one slot, whose places last for so long of running time.
+// shortLine are settings of a room with an exact line and one slot, whose places last for so long
+// of running time.
 func shortLine(session, lasts time.Duration) queue.Settings {
 	s := small(1)
 	s.Method, s.RefreshInterval, s.QueueTicketTTL, s.SessionDuration, s.LineDropout = queue.Line, 2*time.Second, 4*time.Second, session, lasts
@@ -283,7 +285,8 @@ func TestLongerPlacesAfterHoursWithoutAGateTakeNobodysNumber(t *testing.T) {
 	assert.Greater(t, old.ticket.Number, uint64(3))
 }
 
-// A node tells numbers just before a loss. The next newcomers come to another, which has not heard of them.
+// A node tells numbers just before a loss. The next newcomers come to another, which has not heard
+// of them.
 func TestNobodyGetsTheNumberOfAnotherAfterALossOfMemory(t *testing.T) {
 	t.Parallel()
 	for name, lose := range map[string]func(*town){

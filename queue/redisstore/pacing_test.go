@@ -15,8 +15,9 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue/redisstore/redistest"
 )
 
-// TestTheStoresReleaseAtTheSameRandomMoments draws the moments of a minute in Go and in Lua. The two may round the last digit of a power
-// differently, so that a moment falls into the millisecond beside.
+// TestTheStoresReleaseAtTheSameRandomMoments draws the moments of a minute in Go and in Lua. The
+// two may round the last digit of a power differently, so that a moment falls into the millisecond
+// beside.
 func TestTheStoresReleaseAtTheSameRandomMoments(t *testing.T) {
 	client := open(t, redistest.Start(t, redistest.Options{}).URL()).Client()
 	rapid.Check(t, func(t *rapid.T) {

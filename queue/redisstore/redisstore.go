@@ -15,8 +15,9 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
-// Slack is how much longer than reported the store counts people in line, because nodes may not have reported a check-in yet;
-// and sessions, until every node has reported that it has not renewed them. Nodes sync once a second.
+// Slack is how much longer than reported the store counts people in line, because nodes may not
+// have reported a check-in yet; and sessions, until every node has reported that it has not renewed
+// them. Nodes sync once a second.
 const Slack = 2 * time.Second
 
 // Budget is how long one call may take before it is given up.

@@ -126,7 +126,8 @@ func (c *throng) checkIn(p *waits, ahead int) {
 	c.told = append(c.told, t)
 }
 
-// judge asserts that what is told from now on is true, that it is known soon, and that the line goes on.
+// judge asserts that what is told from now on is true, that it is known soon, and that the line
+// goes on.
 func (c *throng) judge() {
 	c.Helper()
 	const soon, judged = 5 * time.Second, 40 * time.Second

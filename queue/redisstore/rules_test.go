@@ -16,8 +16,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue/redisstore"
 )
 
-// A gate of an earlier version may have written the rules. To its room, a rule that it did not know has its default: the room goes on, and
-// forgets nothing.
+// A gate of an earlier version may have written the rules. To its room, a rule that it did not know
+// has its default: the room goes on, and forgets nothing.
 func TestStoredRulesLackARule(t *testing.T) {
 	t.Parallel()
 	shared, _ := newClock(t)
@@ -33,8 +33,8 @@ func TestStoredRulesLackARule(t *testing.T) {
 	}
 }
 
-// A memory has the format of the newest gate that has written it. Gates work with the formats beside their own; any other they refuse,
-// with both named, and change nothing.
+// A memory has the format of the newest gate that has written it. Gates work with the formats
+// beside their own; any other they refuse, with both named, and change nothing.
 func TestAMemoryOfAnotherFormat(t *testing.T) {
 	t.Parallel()
 	shared, _ := newClock(t)
@@ -147,7 +147,8 @@ func (n *ruled) admit(claims ...queue.Claim) ([]queue.Grant, queue.Status) {
 	return grants, status
 }
 
-// A gate of the format before leaves out the gaps behind the numbers of an exact line. Where it has written them last, the line is as it was.
+// A gate of the format before leaves out the gaps behind the numbers of an exact line. Where it has
+// written them last, the line is as it was.
 func TestTheNumbersOfALineThatAnOlderGateHasWritten(t *testing.T) {
 	t.Parallel()
 	shared, _ := newClock(t)

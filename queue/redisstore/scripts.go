@@ -49,7 +49,8 @@ import (
 //go:embed lua/*.lua
 var sources embed.FS
 
-// parts are those of the names, one after another. Without one of them no server accepts the script.
+// parts are those of the names, one after another. Without one of them no server accepts the
+// script.
 func parts(names string) string {
 	text := ""
 	for name := range strings.FieldsSeq(names) {
@@ -77,7 +78,8 @@ var (
 // format is the format of what the scripts keep: see head.lua.
 const format = 3
 
-// shared is what the scripts share with Go. A script has a dollar sign and the name in the place of each.
+// shared is what the scripts share with Go. A script has a dollar sign and the name in the place of
+// each.
 var shared = map[string]any{
 	"MaxDraws": queue.MaxDraws, "MaxTurns": queue.MaxTurns, "MaxLeft": queue.MaxLeft, "MaxExpired": queue.MaxExpired, "LineReturn": queue.LineReturn.Milliseconds(),
 	"PassthroughCounts": queue.PassthroughCounts, "RateWaves": queue.RateWaves, "MinMeasured": queue.MinMeasured, "MaxMeasured": queue.MaxMeasured,
@@ -100,7 +102,8 @@ func endSteps() string {
 	return string(append(b, '}'))
 }
 
-// withShared puts what is shared into a script. An unknown name stays as it is, and no server accepts the script.
+// withShared puts what is shared into a script. An unknown name stays as it is, and no server
+// accepts the script.
 func withShared(source string) string {
 	return os.Expand(source, func(name string) string {
 		if value, ok := shared[name]; ok {

@@ -1,11 +1,11 @@
-// Package room is one room on one node: it decides about requests from their tickets
-// alone where it can, and asks the store where it must.
+// Package room is one room on one node: it decides about requests from their tickets alone where it
+// can, and asks the store where it must.
 //
 // # A visit
 //
-// [Room.Visit] reads in that order: is the visitor in already (decided from the
-// ticket alone); if not, are they due; if so, count them, and put a claim to the
-// store if a slot may be theirs; then answer.
+// [Room.Visit] reads in that order: is the visitor in already (decided from the ticket alone); if
+// not, are they due; if so, count them, and put a claim to the store if a slot may be theirs; then
+// answer.
 //
 // What follows from the request and the rules alone is said by its situation, which remembers
 // nobody and changes nothing. A visit is a situation beside what the room remembers: it decides,
@@ -45,28 +45,28 @@
 //	timing      clock.go                    the node's clock, and how a call waits
 //
 // config.go, request.go and ask.go have what a room and a visit are told. random.go draws ids and
-// intervals, and table.go is the hash table of the presence and the sessions. open.go puts
-// the parts together. A part guards itself: its callers take no lock for it. It
-// calls the parts below it only; what it has to say to those above it returns, or hands
-// to a func that it was given.
+// intervals, and table.go is the hash table of the presence and the sessions. open.go puts the
+// parts together. A part guards itself: its callers take no lock for it. It calls the parts below
+// it only; what it has to say to those above it returns, or hands to a func that it was given.
 //
 // # Time
 //
-// There are two clocks. The node's clock tells a time.Time, which is called now. The store's
-// tells a queue.Instant: the moment of a decision is called at. Only the storeClock turns
-// one into the other. Only the batcher and the exchange read a clock: after a call has
-// waited, and before and after each call to the store.
+// There are two clocks. The node's clock tells a time.Time, which is called now. The store's tells
+// a queue.Instant: the moment of a decision is called at. Only the storeClock turns one into the
+// other. Only the batcher and the exchange read a clock: after a call has waited, and before and
+// after each call to the store.
 //
 // # Locks
 //
 // A goroutine that holds one of these takes only those below it:
 //
-//  1. that of giving the room a configuration (exchange.configuring);
-//  2. that of the exchange with the store (exchange.mu), held through a call;
-//  3. that of draining the counts of the presence (presence.draining);
-//  4. those of the estimates, that of a shard of the presence, that of a shard of the sessions, and those of the networks,
-//     the revocations, the outbox, the pressures and the storeClock: while one of these is held, none other is taken.
+// 1. that of giving the room a configuration (exchange.configuring); 2. that of the exchange with
+// the store (exchange.mu), held through a call; 3. that of draining the counts of the presence
+// (presence.draining); 4. those of the estimates, that of a shard of the presence, that of a shard
+// of the sessions, and those of the networks,
 //
-// The lock of the batcher is held alone. The funcs of a Config are called with the second
-// held. Of the visits, only those whose claims are put to the store wait for that.
+//	the revocations, the outbox, the pressures and the storeClock: while one of these is held, none other is taken.
+//
+// The lock of the batcher is held alone. The funcs of a Config are called with the second held. Of
+// the visits, only those whose claims are put to the store wait for that.
 package room

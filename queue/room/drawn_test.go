@@ -81,7 +81,8 @@ func (p *prequeue) joinsAt(after time.Duration) {
 	p.waiting = append(p.waiting, p.gates[len(p.waiting)%2].join())
 }
 
-// order is the order in which those who wait are let in, one at a time. Those who are expected last come first in each round.
+// order is the order in which those who wait are let in, one at a time. Those who are expected last
+// come first in each round.
 func (p *prequeue) order(expected ...int) (order []int) {
 	p.until(p.gates[0].now.Sub(start) + time.Minute)
 	p.gates[0].room.Revoke(p.gates[0].now.Time(), p.in)
@@ -205,7 +206,8 @@ func TestAnEntryWhoseCheckInsLapseIsOutOfTheDraw(t *testing.T) {
 	}
 }
 
-// An entry that lapses just before the start is out everywhere, however young its ticket is and whichever gate is asked first.
+// An entry that lapses just before the start is out everywhere, however young its ticket is and
+// whichever gate is asked first.
 func TestALapsedEntryIsOutOfTheDrawAtEveryGateAndHearsOfIt(t *testing.T) {
 	for _, first := range []int{0, 1} {
 		p := openPrequeue(t)
@@ -244,7 +246,8 @@ func TestWhoseTicketIsAsOldAsAStreamIsInTheDrawIfTheStartIsMovedToNow(t *testing
 	assert.False(t, d.Rejoined)
 }
 
-// The stream of a page checks in at one gate, and the page's request just before the start brings its ticket, which is not due.
+// The stream of a page checks in at one gate, and the page's request just before the start brings
+// its ticket, which is not due.
 func TestWhoAsksShortlyBeforeTheStartIsInTheDrawAtEveryGate(t *testing.T) {
 	for _, before := range []time.Duration{20, 10, 3} {
 		p := openPrequeue(t)

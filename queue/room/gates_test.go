@@ -42,8 +42,9 @@ func (g gates) at(now queue.Instant) {
 	g.sync()
 }
 
-// A copied ticket is shown at several gates, to each of which a goodbye is said in the end, and a slot may open for it. The others
-// who wait are counted all the time, also where their buckets are fine.
+// A copied ticket is shown at several gates, to each of which a goodbye is said in the end, and a
+// slot may open for it. The others who wait are counted all the time, also where their buckets are
+// fine.
 func TestOneTicketAtManyGatesTakesNobodyElseOutOfTheCount(t *testing.T) {
 	for _, bucket := range []time.Duration{0, time.Minute} {
 		for name, opens := range map[string]int{"before they are shown": 0, "after": 1, "never": 2} {
@@ -56,7 +57,8 @@ func TestOneTicketAtManyGatesTakesNobodyElseOutOfTheCount(t *testing.T) {
 	}
 }
 
-// copies has a ticket be shown at all gates but the first, in two rounds; a slot opens before one of them.
+// copies has a ticket be shown at all gates but the first, in two rounds; a slot opens before one
+// of them.
 func copies(t *testing.T, g gates, s queue.Settings, opens int) {
 	const others = 40
 	g[0].enter()
@@ -98,7 +100,8 @@ func copies(t *testing.T, g gates, s queue.Settings, opens int) {
 	}
 }
 
-// Visitors whom a balancer sends to another gate each time are told, at each gate, how many wait, and how many of them came earlier.
+// Visitors whom a balancer sends to another gate each time are told, at each gate, how many wait,
+// and how many of them came earlier.
 func TestGatesTellTheSameNumbersOfVisitorsWhoGoRoundRobin(t *testing.T) {
 	const people, gap = 300, 100 * time.Millisecond
 	for _, n := range []int{2, 3} {

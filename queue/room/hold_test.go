@@ -241,8 +241,9 @@ func TestASoldOutRoomThatHoldsEverybodyHasThemWait(t *testing.T) {
 	assert.Equal(t, room.Rejected, d.arrive().Outcome)
 }
 
-// Somebody who shows any ticket that they ever had, at any of the gates, whatever is switched meanwhile, is never in for longer
-// than max_session without a time out of the room. Nor are more in than there are slots.
+// Somebody who shows any ticket that they ever had, at any of the gates, whatever is switched
+// meanwhile, is never in for longer than max_session without a time out of the room. Nor are more
+// in than there are slots.
 func TestNobodyIsInForLongerThanMaxSession(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		seconds := func(low, high int, name string) time.Duration {

@@ -268,7 +268,8 @@ func TestPausedRoomAdmitsNobodyAndServesThoseWhoAreIn(t *testing.T) {
 	d.enter()
 }
 
-// A request that is held up after it has read the clock comes too late, if a report has gone to the store meanwhile.
+// A request that is held up after it has read the clock comes too late, if a report has gone to the
+// store meanwhile.
 func TestRequestThatWasHeldUpDoesNotRenewASessionWhoseSlotWasGivenAway(t *testing.T) {
 	unrenewed := settings(1, 10)
 	unrenewed.DisableSessionRenewal = true

@@ -142,8 +142,8 @@ func TestWhoComesBackLateHasTheSlotIfOneIsOpen(t *testing.T) {
 	assert.Equal(t, d.now.Add(5*time.Minute), got.Ticket.Expires)
 }
 
-// misses has a visitor wait, and not look at the slot that is kept for them until it goes on. It returns their ticket from before the
-// slot, and the one with it.
+// misses has a visitor wait, and not look at the slot that is kept for them until it goes on. It
+// returns their ticket from before the slot, and the one with it.
 func (d *door) misses() (waiting, late queue.Ticket) {
 	d.Helper()
 	in := d.enter()

@@ -12,7 +12,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue/estimate"
 )
 
-// A room in which 33 people are let in within two seconds has all who come in a minute in one bucket.
+// A room in which 33 people are let in within two seconds has all who come in a minute in one
+// bucket.
 func TestPlacesInABucketAreThoseOfTheArrivalsInIt(t *testing.T) {
 	s := settings(10_000, 1000)
 	s.QueueAll = true
@@ -33,7 +34,8 @@ func TestPlacesInABucketAreThoseOfTheArrivalsInIt(t *testing.T) {
 	assert.Positive(t, ahead(start), "nobody is told that they are the first of many")
 }
 
-// However fast people come to a gate, each is told exactly how many came before, from the first answer on.
+// However fast people come to a gate, each is told exactly how many came before, from the first
+// answer on.
 func TestAPlaceThatWasToldDoesNotRise(t *testing.T) {
 	for _, c := range []struct {
 		name      string
@@ -236,8 +238,8 @@ func TestNumbersAreRenewedOnceASecondAndWhenSomethingIsNew(t *testing.T) {
 	assert.Equal(t, s, d.room.Numbers().Settings)
 }
 
-// For how long the first will stay nobody knows, also if one came and left earlier. Only where new_users_per_minute alone decides, or all sessions
-// are as long, a wait is known.
+// For how long the first will stay nobody knows, also if one came and left earlier. Only where
+// new_users_per_minute alone decides, or all sessions are as long, a wait is known.
 func TestAWaitThatRestsOnAGuessIsUnknownUntilSlotsHaveBeenGivenOn(t *testing.T) {
 	for _, method := range []queue.Method{queue.FIFO, queue.Line, queue.Random} {
 		for name, c := range map[string]struct {

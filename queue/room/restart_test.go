@@ -21,7 +21,8 @@ type restarting struct {
 	store    *memstore.Store
 }
 
-// lineThatRestarts opens a room with an exact line and one slot, which nobody holds. Its places last for half a minute of running time.
+// lineThatRestarts opens a room with an exact line and one slot, which nobody holds. Its places
+// last for half a minute of running time.
 func lineThatRestarts(t *testing.T, session time.Duration) *restarting {
 	t.Helper()
 	s := settings(1, 1000)
@@ -54,7 +55,8 @@ func (r *restarting) isAway(by time.Duration) {
 	r.start()
 }
 
-// letsIn has a visitor check in until they are in, and returns the last ticket by which they were not.
+// letsIn has a visitor check in until they are in, and returns the last ticket by which they were
+// not.
 func (r *restarting) letsIn(t queue.Ticket) queue.Ticket {
 	r.Helper()
 	for range 20 {

@@ -15,8 +15,9 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
-// A school of eight waits among 150 others, at gates that a balancer sends everybody to at random, where two of it count. So the school gets
-// in no less often than two others do, and no more often than as many for each gate.
+// A school of eight waits among 150 others, at gates that a balancer sends everybody to at random,
+// where two of it count. So the school gets in no less often than two others do, and no more often
+// than as many for each gate.
 func TestANetworkWithMorePeopleThanPlacesGetsInAtManyGates(t *testing.T) {
 	for _, method := range []queue.Method{queue.FIFO, queue.Random, queue.Line} {
 		for _, n := range []int{2, 3} {

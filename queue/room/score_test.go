@@ -62,7 +62,8 @@ func TestTheScoreSaysWhoWasInByTheTimeThatTheyWereTold(t *testing.T) {
 	}
 }
 
-// What newcomers are told is noted for the seconds in which numbers are told, and not for the days in which nobody synced.
+// What newcomers are told is noted for the seconds in which numbers are told, and not for the days
+// in which nobody synced.
 func TestTheFirstSyncAfterALongTimeTakesNoLongerThanOthers(t *testing.T) {
 	least := time.Hour
 	for range 5 {

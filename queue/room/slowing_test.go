@@ -27,7 +27,8 @@ type toldAt struct {
 // cameOf is a wait that was told while admissions were slowed, and what came of it, in minutes.
 type cameOf struct{ told, was float64 }
 
-// goesOn lets seconds pass in which people come, look after their place and are let in, and the origin answers after a while.
+// goesOn lets seconds pass in which people come, look after their place and are let in, and the
+// origin answers after a while.
 func (s *slowed) goesOn(seconds, come int, takes time.Duration) {
 	for second := range seconds {
 		if second%5 == 0 {
@@ -63,7 +64,8 @@ func (s *slowed) entered(id queue.ID) {
 	}
 }
 
-// However long an origin was slow: nobody is told a wait that is more than twice as long as what comes of it, or half as long.
+// However long an origin was slow: nobody is told a wait that is more than twice as long as what
+// comes of it, or half as long.
 func TestNoWaitIsToldThatDoesNotComeTrueWhileAnOriginRecovers(t *testing.T) {
 	for name, slow := range map[string]int{"a moment": 10, "half a minute": 30, "five minutes": 300} {
 		t.Run(name, func(t *testing.T) {

@@ -155,7 +155,8 @@ func TestSubjectIsCountedWhereTheEarliestOfTheirTicketsSays(t *testing.T) {
 	assert.Equal(t, queue.BucketCount{Bucket: start, Waiting: 1}, buckets[0].BucketCount)
 }
 
-// The claims of both devices go in one call, and the device that made it has its answer before the other, whichever of them came first.
+// The claims of both devices go in one call, and the device that made it has its answer before the
+// other, whichever of them came first.
 func TestDevicesThatArriveAtOnceHaveOnePlace(t *testing.T) {
 	for _, method := range []queue.Method{queue.FIFO, queue.Random, queue.Line} {
 		for _, came := range [][]time.Duration{{0, time.Second}, {time.Second, 0}} {

@@ -11,7 +11,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
-// fullLine opens a room with an exact line whose only slot is taken for an hour, and so many in line. Places last for a minute.
+// fullLine opens a room with an exact line whose only slot is taken for an hour, and so many in
+// line. Places last for a minute.
 func fullLine(t *testing.T, people int) (*door, *fallible, []queue.Ticket) {
 	t.Helper()
 	return fullLineThatKeepsPlaces(t, time.Minute, people)
@@ -26,7 +27,8 @@ func fullLineThatKeepsPlaces(t *testing.T, lasts time.Duration, people int) (*do
 	return d, store, d.joins(people)
 }
 
-// keepsNumber brings a ticket, which is to have the same number as before, and returns its successor.
+// keepsNumber brings a ticket, which is to have the same number as before, and returns its
+// successor.
 func (d *door) keepsNumber(t queue.Ticket) queue.Ticket {
 	d.Helper()
 	got := d.visit(t)
@@ -158,8 +160,8 @@ func TestWhoWasRemovedFromTheLineDoesNotComeBackToTheirNumber(t *testing.T) {
 	}
 }
 
-// lostAnswer opens a room whose sessions are shorter than the interval, and in which two wait. The answer to the
-// claim of the first is lost.
+// lostAnswer opens a room whose sessions are shorter than the interval, and in which two wait. The
+// answer to the claim of the first is lost.
 func lostAnswer(t *testing.T, s queue.Settings) (d *door, store *fallible, first, second queue.Ticket) {
 	t.Helper()
 	s.SessionDuration = 10 * time.Second
@@ -168,7 +170,8 @@ func lostAnswer(t *testing.T, s queue.Settings) (d *door, store *fallible, first
 	return d, store, first, second
 }
 
-// loseAnswer has two wait at the first gate, whose store loses the answer to the claim of the first of them.
+// loseAnswer has two wait at the first gate, whose store loses the answer to the claim of the first
+// of them.
 func (g gates) loseAnswer(store *fallible) (first, second queue.Ticket) {
 	g[0].enter()
 	first = g[0].join()
@@ -255,7 +258,8 @@ func TestWhoLosesTwoAnswersGoesBackTwice(t *testing.T) {
 	})
 }
 
-// keepsPlace brings a ticket that is to wait at the place of its arrival, and returns its successor.
+// keepsPlace brings a ticket that is to wait at the place of its arrival, and returns its
+// successor.
 func (d *door) keepsPlace(t queue.Ticket) queue.Ticket {
 	d.Helper()
 	got := d.visit(t)

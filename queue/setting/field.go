@@ -18,8 +18,8 @@ import (
 	"unicode/utf8"
 )
 
-// A Field is a setting, as the tags of a struct's field describe it. It has the rules for its own value. Rules for several fields
-// together belong to the struct.
+// A Field is a setting, as the tags of a struct's field describe it. It has the rules for its own
+// value. Rules for several fields together belong to the struct.
 type Field struct {
 	Name     string   // of the yaml tag
 	Usage    string   // a phrase that says what the setting is
@@ -37,8 +37,8 @@ var durationType = reflect.TypeFor[time.Duration]()
 
 const aDuration = "a duration such as 5m or 90s"
 
-// Fields returns the fields of a struct type that have a yaml tag, in their order. In the place of a struct that is tagged
-// yaml:",inline" it returns that struct's fields.
+// Fields returns the fields of a struct type that have a yaml tag, in their order. In the place of
+// a struct that is tagged yaml:",inline" it returns that struct's fields.
 func Fields(t reflect.Type) []Field {
 	var fields []Field
 	for i := range t.NumField() {
@@ -110,8 +110,8 @@ func (f *Field) Wants() string {
 	}
 }
 
-// Parse reads the field's value. The problem is what is wrong with the text, "" for nothing; it continues a sentence that begins with
-// the text.
+// Parse reads the field's value. The problem is what is wrong with the text, "" for nothing; it
+// continues a sentence that begins with the text.
 func (f *Field) Parse(text string) (v reflect.Value, problem string) {
 	if v, problem = f.read(text); problem == "" {
 		problem = f.outOfBounds(v, text)
@@ -187,7 +187,8 @@ func (f *Field) outOfBounds(v reflect.Value, text string) string {
 	return ""
 }
 
-// outside says how a value is out of bounds that compares so with the least and the most that there may be.
+// outside says how a value is out of bounds that compares so with the least and the most that there
+// may be.
 func (f *Field) outside(withLeast, withMost int, below, above string) string {
 	switch {
 	case withMost > 0:
@@ -209,7 +210,8 @@ func unmarshalText(v reflect.Value, text string) string {
 	return ""
 }
 
-// NotBool is the problem of a switch that is neither true nor false. For the words of older YAML it suggests one of them.
+// NotBool is the problem of a switch that is neither true nor false. For the words of older YAML it
+// suggests one of them.
 func NotBool(text string) string {
 	const problem = "is not true or false"
 	switch strings.ToLower(text) {
@@ -223,7 +225,8 @@ func NotBool(text string) string {
 
 var decimal = regexp.MustCompile(`^(0|-?[1-9][0-9]*)$`)
 
-// readInt reads a whole number. A number that is too large for any machine is read as the largest that there is.
+// readInt reads a whole number. A number that is too large for any machine is read as the largest
+// that there is.
 func readInt(v reflect.Value, text string) string {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if !decimal.MatchString(text) || err != nil && !errors.Is(err, strconv.ErrRange) {
@@ -233,7 +236,8 @@ func readInt(v reflect.Value, text string) string {
 	return ""
 }
 
-// intHint suggests the plain digits for a number with underscores or leading zeros, which not everybody reads alike.
+// intHint suggests the plain digits for a number with underscores or leading zeros, which not
+// everybody reads alike.
 func intHint(text string) string {
 	digits := strings.TrimLeft(strings.ReplaceAll(text, "_", ""), "0+")
 	if len(digits) > 18 || !decimal.MatchString(digits) {
@@ -275,7 +279,8 @@ func FormatDuration(d time.Duration) string {
 	return text
 }
 
-// SetJSON sets the field of a struct to a value that JSON has. The error continues a sentence that begins with the field's name.
+// SetJSON sets the field of a struct to a value that JSON has. The error continues a sentence that
+// begins with the field's name.
 func (f *Field) SetJSON(s reflect.Value, value json.RawMessage) error {
 	v, err := f.ParseJSON(value)
 	if err == nil {
@@ -284,7 +289,8 @@ func (f *Field) SetJSON(s reflect.Value, value json.RawMessage) error {
 	return err
 }
 
-// ParseJSON reads a value that JSON has, as Parse reads a text. The error continues a sentence that begins with the field's name.
+// ParseJSON reads a value that JSON has, as Parse reads a text. The error continues a sentence that
+// begins with the field's name.
 func (f *Field) ParseJSON(value json.RawMessage) (reflect.Value, error) {
 	text, err := f.textOf(value)
 	if err != nil {
@@ -306,7 +312,8 @@ func (f *Field) ReadJSON(value json.RawMessage) (v reflect.Value, problem string
 	return f.read(text)
 }
 
-// textOf returns a value that JSON has as a file would have it. In JSON it has to be of the kind that JSON writes.
+// textOf returns a value that JSON has as a file would have it. In JSON it has to be of the kind
+// that JSON writes.
 func (f *Field) textOf(value json.RawMessage) (string, error) {
 	var given any
 	if err := json.Unmarshal(value, &given); err != nil {
@@ -327,7 +334,8 @@ func (f *Field) textOf(value json.RawMessage) (string, error) {
 	return text, nil
 }
 
-// kindInJSON is the kind of the field's values in JSON: durations, and choices that are not numbers, are texts there.
+// kindInJSON is the kind of the field's values in JSON: durations, and choices that are not
+// numbers, are texts there.
 func (f *Field) kindInJSON() reflect.Kind {
 	kind := f.Type.Kind()
 	if f.Type == durationType || f.Choices != nil && kind != reflect.Int {
@@ -336,7 +344,8 @@ func (f *Field) kindInJSON() reflect.Kind {
 	return kind
 }
 
-// JSON writes a value of the field as JSON has it: numbers and switches as they are, the rest as text.
+// JSON writes a value of the field as JSON has it: numbers and switches as they are, the rest as
+// text.
 func (f *Field) JSON(v reflect.Value) (json.RawMessage, error) {
 	if _, ok := v.Interface().(time.Duration); ok {
 		return json.Marshal(f.Text(v))

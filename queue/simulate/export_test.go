@@ -33,8 +33,8 @@ func WatchSlots(s queue.Settings, course func(look func(queue.Instant, queue.Sta
 	return w.result()
 }
 
-// ByTheArticle returns c with waits by the formula of the 2021 article: each minute somebody is let in with a chance of those who were let
-// in during the last minute, divided by those who wait.
+// ByTheArticle returns c with waits by the formula of the 2021 article: each minute somebody is let
+// in with a chance of those who were let in during the last minute, divided by those who wait.
 func ByTheArticle(c Config) Config {
 	type sample struct {
 		at    queue.Instant

@@ -14,8 +14,8 @@ type limits struct {
 	settings queue.Settings
 	seen     *measure.Limits[queue.ID]
 
-	// uncounted are those who were let in while the room was open to all, and whom it has not counted since. Its limits do not
-	// hold for them.
+	// uncounted are those who were let in while the room was open to all, and whom it has not
+	// counted since. Its limits do not hold for them.
 	uncounted map[queue.ID]bool
 
 	overActive int

@@ -15,7 +15,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue/simulate"
 )
 
-// share simulates nodes that share a store: the article's experiment in half the time, with twice the slots.
+// share simulates nodes that share a store: the article's experiment in half the time, with twice
+// the slots.
 func share(t *testing.T, nodes int, change func(*simulate.Config)) *simulate.Result {
 	t.Helper()
 	c := simulate.Article()
@@ -60,8 +61,9 @@ func TestNodesThatShareAStoreNeverLetTooManyIn(t *testing.T) {
 	}
 }
 
-// A slot is idle from the end of its session, as the visitor was told it, until somebody has it. Where order is kept, that has to be the
-// next in line, who comes to the second; that holds while many wait.
+// A slot is idle from the end of its session, as the visitor was told it, until somebody has it.
+// Where order is kept, that has to be the next in line, who comes to the second; that holds while
+// many wait.
 func TestSlotsAreGivenOnSoonAfterTheirSessionsEnd(t *testing.T) {
 	t.Parallel()
 	for method, median := range map[queue.Method]float64{queue.FIFO: 1, queue.Line: 1, queue.Random: .5} {

@@ -12,7 +12,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue/simulate"
 )
 
-// comeAt are people who come so many a minute, from one minute to another, and stay for half a minute.
+// comeAt are people who come so many a minute, from one minute to another, and stay for half a
+// minute.
 func comeAt(perMinute, from, to int) (stays []simulate.Stay) {
 	for i := range perMinute * (to - from) {
 		at := time.Duration(from)*time.Minute + time.Duration(i)*time.Minute/time.Duration(perMinute)
@@ -21,8 +22,9 @@ func comeAt(perMinute, from, to int) (stays []simulate.Stay) {
 	return stays
 }
 
-// The room is new, and counts for five minutes. Then it is open: forty a minute, twice what it has slots for, pass. In two minutes
-// of a crowd it begins to queue, and does until nobody waits, and for five minutes more though few come. Then it is open again.
+// The room is new, and counts for five minutes. Then it is open: forty a minute, twice what it has
+// slots for, pass. In two minutes of a crowd it begins to queue, and does until nobody waits, and
+// for five minutes more though few come. Then it is open again.
 func TestRoomQueuesFromItsMarkOnAndIsOpenAgainWhenItIsCalm(t *testing.T) {
 	t.Parallel()
 	var stays []simulate.Stay

@@ -20,7 +20,8 @@ func burst(total int) simulate.Config {
 	return c
 }
 
-// waves is a crowd of 5,000 who come within a minute to a room whose slots are for a fixed time, and come free as they were taken.
+// waves is a crowd of 5,000 who come within a minute to a room whose slots are for a fixed time,
+// and come free as they were taken.
 func waves(total int, session time.Duration) simulate.Config {
 	c := burst(total)
 	c.Room.NewUsersPerMinute, c.Room.SessionDuration, c.Room.DisableSessionRenewal, c.Browse = 5000, session, true, session*3/4
@@ -33,8 +34,9 @@ func arriving(a simulate.Arrivals) simulate.Config {
 	return c
 }
 
-// A crowd that comes at once is let in in the order in which it came, without that slots stay empty: with any limits, at one gate and
-// at three. Nobody gets ahead of more people than are admitted in ten seconds.
+// A crowd that comes at once is let in in the order in which it came, without that slots stay
+// empty: with any limits, at one gate and at three. Nobody gets ahead of more people than are
+// admitted in ten seconds.
 func TestABurstIsLetInInItsOrder(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -65,8 +67,9 @@ func TestABurstIsLetInInItsOrder(t *testing.T) {
 	}
 }
 
-// keepsInOrder requires that nobody was let in before more people who had come earlier than are admitted in ten seconds on the average.
-// Visitors are told whole seconds: where slots come free in a wave, those of one second come in any order.
+// keepsInOrder requires that nobody was let in before more people who had come earlier than are
+// admitted in ten seconds on the average. Visitors are told whole seconds: where slots come free in
+// a wave, those of one second come in any order.
 func keepsInOrder(t *testing.T, r *simulate.Result) {
 	t.Helper()
 	assert.LessOrEqual(t, float64(r.Order.MostOvertaken), max(r.Order.AdmittedPerMinute/6, float64(r.Order.MostPerSecond)),

@@ -13,8 +13,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue/pressure"
 )
 
-// origin is a site that gets slow with too many people on it: up to its capacity a page takes OriginLatency on average, and with twice as
-// many twice as long. Single pages vary.
+// origin is a site that gets slow with too many people on it: up to its capacity a page takes
+// OriginLatency on average, and with twice as many twice as long. Single pages vary.
 type origin struct {
 	capacity int
 	latency  time.Duration
@@ -32,7 +32,8 @@ type origin struct {
 	last    float64
 }
 
-// originVaries is by how much the latencies of single pages vary: the standard deviation of their logarithm.
+// originVaries is by how much the latencies of single pages vary: the standard deviation of their
+// logarithm.
 const originVaries = .2
 
 func newOrigin(c Config) *origin {

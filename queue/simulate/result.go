@@ -57,7 +57,8 @@ type People struct {
 	Strays        int `json:"strays"`         // requests of clients without cookies that ask once
 	StraysLetIn   int `json:"strays_let_in"`  // of those
 
-	// Uncounted are admissions of all kinds while the room was open to all, or beyond what a passthrough room counts.
+	// Uncounted are admissions of all kinds while the room was open to all, or beyond what a
+	// passthrough room counts.
 	Uncounted int `json:"uncounted,omitempty"`
 }
 
@@ -99,13 +100,13 @@ type Order struct {
 	Tau        float64 `json:"tau"`
 	TauBuckets float64 `json:"tau_buckets"` // of people of different buckets, of a minute if the room cuts them finely
 
-	// MostOvertaken is how many people who had come before somebody still waited when that one was let in, at most, and
-	// OvertakenSeconds how long the admission of so many takes on the average.
+	// MostOvertaken is how many people who had come before somebody still waited when that one was
+	// let in, at most, and OvertakenSeconds how long the admission of so many takes on the average.
 	MostOvertaken    int     `json:"most_overtaken"`
 	OvertakenSeconds float64 `json:"overtaken_seconds"`
 
-	// AdmittedPerMinute is how many were let in from the line in a minute in which people waited, on the average, and MostPerSecond
-	// how many were within a second, at most.
+	// AdmittedPerMinute is how many were let in from the line in a minute in which people waited,
+	// on the average, and MostPerSecond how many were within a second, at most.
 	AdmittedPerMinute float64 `json:"admitted_per_minute"`
 	MostPerSecond     int     `json:"most_per_second"`
 }
@@ -145,8 +146,9 @@ type Accuracy struct {
 	Range              *Range  `json:"range,omitempty"`      // random only
 }
 
-// PlacesShown compares the people ahead that were shown with those who left the line before the visitor from then on: everybody
-// who was let in, and those who had come earlier and gave up. Errors are in seconds of admissions.
+// PlacesShown compares the people ahead that were shown with those who left the line before the
+// visitor from then on: everybody who was let in, and those who had come earlier and gave up.
+// Errors are in seconds of admissions.
 type PlacesShown struct {
 	Shown          int     `json:"shown"`            // answers with a number of people ahead, to visitors who were let in
 	Unknown        int     `json:"unknown"`          // answers without

@@ -10,7 +10,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue/simulate"
 )
 
-// What gates say themselves of the waits that they told is judged by what the same crowd was told and waited.
+// What gates say themselves of the waits that they told is judged by what the same crowd was told
+// and waited.
 func TestGatesScoreTheirWaitsAsTheyWere(t *testing.T) {
 	t.Parallel()
 	for i, crowd := range crowds {

@@ -47,7 +47,8 @@ func (s *slots) look(now queue.Instant, status queue.Status, active, people int)
 	s.setIdle(now, min(s.open(), people))
 }
 
-// open is how many slots are open. By the store it may be fewer, where it waits for nodes to report that a session has ended.
+// open is how many slots are open. By the store it may be fewer, where it waits for nodes to report
+// that a session has ended.
 func (s *slots) open() int {
 	if free := s.limits.Slots() - s.last.Active; free > s.last.Open {
 		return s.last.Open // by the allowance

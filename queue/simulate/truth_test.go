@@ -65,7 +65,8 @@ func TestWaitsAndPlacesThatAreToldComeTrueWhereOrderIsKept(t *testing.T) {
 	}
 }
 
-// 67 people a second come, and five are let in: gates hear of each other's newcomers soon enough to tell the next their places.
+// 67 people a second come, and five are let in: gates hear of each other's newcomers soon enough to
+// tell the next their places.
 func TestPlacesThatNewcomersAreToldInABurstAreRightAtSeveralGates(t *testing.T) {
 	t.Parallel()
 	for nodes, least := range map[int]float64{1: .99, 2: .95, 3: .95} {
@@ -91,7 +92,8 @@ func TestPlacesThatNewcomersAreToldInABurstAreRightAtSeveralGates(t *testing.T) 
 	}
 }
 
-// In random, waits are long enough in these crowds that the whole minutes, which are rounded up, do not matter.
+// In random, waits are long enough in these crowds that the whole minutes, which are rounded up, do
+// not matter.
 func TestPercentilesThatAreToldComeTrueInRandom(t *testing.T) {
 	t.Parallel()
 	for i, crowd := range crowds {
@@ -102,7 +104,8 @@ func TestPercentilesThatAreToldComeTrueInRandom(t *testing.T) {
 				crowd.change(c)
 			})
 			assertComeTrue(t, r.ToldLater.Range)
-			// Most newcomers could not know of limits that came later, and of a burst everybody comes before a wait is known.
+			// Most newcomers could not know of limits that came later, and of a burst everybody
+			// comes before a wait is known.
 			if r.ToldAtFirst.Outdated == 0 && r.ToldAtFirst.Shown > 0 {
 				assertComeTrue(t, r.ToldAtFirst.Range)
 			}
@@ -110,7 +113,8 @@ func TestPercentilesThatAreToldComeTrueInRandom(t *testing.T) {
 	}
 }
 
-// The formula knows the last minute and who waits; the room also knows whom it will let in when, and how many are still coming.
+// The formula knows the last minute and who waits; the room also knows whom it will let in when,
+// and how many are still coming.
 func TestPercentilesAreTruerThanByTheFormulaOfTheArticle(t *testing.T) {
 	t.Parallel()
 	for _, arrivals := range []simulate.Arrivals{simulate.Uniform, simulate.Spike} {
@@ -130,9 +134,10 @@ func TestPercentilesAreTruerThanByTheFormulaOfTheArticle(t *testing.T) {
 	}
 }
 
-// Of those who come to a room that has let nobody in before, half are let in within the minute that they are told first, or before it, and
-// half in it or later, to 5 points, where people look around for a third as long as is guessed, or for up to three times as long. Where all come
-// at once, nobody can know, and nobody is told.
+// Of those who come to a room that has let nobody in before, half are let in within the minute that
+// they are told first, or before it, and half in it or later, to 5 points, where people look around
+// for a third as long as is guessed, or for up to three times as long. Where all come at once,
+// nobody can know, and nobody is told.
 func TestFirstWaitsComeTrueAtAColdStart(t *testing.T) {
 	t.Parallel()
 	const people, seeds = 2000, 2
@@ -179,8 +184,9 @@ func TestFirstWaitsComeTrueAtAColdStart(t *testing.T) {
 	}
 }
 
-// Of 5,000 who come within a minute and whom only new_users_per_minute holds up, as many are let in by the percentiles that they are told
-// first, to 6 points: nobody can know for how long a crowd will go on coming.
+// Of 5,000 who come within a minute and whom only new_users_per_minute holds up, as many are let in
+// by the percentiles that they are told first, to 6 points: nobody can know for how long a crowd
+// will go on coming.
 func TestFirstPercentilesComeTrueInABurst(t *testing.T) {
 	t.Parallel()
 	for _, nodes := range []int{1, 3} {

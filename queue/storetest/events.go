@@ -15,9 +15,10 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
-// ChangesOfMethod has an event give a room of two gates another method for some minutes, while people wait: each method in place
-// of each that can be the room's own. It checks that nobody is thrown out, that places stay those of the arrival, that the
-// limits hold, and that everybody gets in.
+// ChangesOfMethod has an event give a room of two gates another method for some minutes, while
+// people wait: each method in place of each that can be the room's own. It checks that nobody is
+// thrown out, that places stay those of the arrival, that the limits hold, and that everybody gets
+// in.
 func ChangesOfMethod(t *testing.T, open func(t *testing.T) Harness) {
 	t.Helper()
 	for _, own := range []queue.Method{queue.FIFO, queue.Random, queue.Line} {
@@ -81,8 +82,9 @@ func (w *house) setClock() {
 	}
 }
 
-// plays lets people come, with more than a minute between two of them, so that no two share a bucket. From the fourth minute to
-// the eighth the method is another. Where that is reject, every other guest stays away meanwhile, and keeps the place.
+// plays lets people come, with more than a minute between two of them, so that no two share a
+// bucket. From the fourth minute to the eighth the method is another. Where that is reject, every
+// other guest stays away meanwhile, and keeps the place.
 func (w *house) plays(other queue.Method) {
 	w.Helper()
 	const each, comes, begins, ends, over = 70 * time.Second, 7, 4 * time.Minute, 8 * time.Minute, 30 * time.Minute

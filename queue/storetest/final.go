@@ -10,8 +10,9 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
-// FinalReports checks when a store of several nodes gives the slot of a session on that has ended: once all nodes have reported
-// that they have not renewed it, or after the slack. The Slack of the Harness is that of the store.
+// FinalReports checks when a store of several nodes gives the slot of a session on that has ended:
+// once all nodes have reported that they have not renewed it, or after the slack. The Slack of the
+// Harness is that of the store.
 func FinalReports(t *testing.T, open func(t *testing.T) Harness) {
 	t.Helper()
 	for _, c := range finalCases {

@@ -18,7 +18,8 @@ func holding(total int) queue.Settings {
 // renewing is the claim of visitor 1, which renews a session that it finds.
 var renewing = queue.Claim{ID: id(1), Renew: true}
 
-// reconfigure configures the room, and reports as a node does then: stores may take up a hold, or its end, at a report.
+// reconfigure configures the room, and reports as a node does then: stores may take up a hold, or
+// its end, at a report.
 func (n *node) reconfigure(s queue.Settings) {
 	n.Helper()
 	n.configure(s)

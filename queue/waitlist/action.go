@@ -38,9 +38,11 @@ type Report struct {
 // isID reports whether a text is an id of a report.
 func isID(id string) bool { return id != "" && len(id) <= 128 && utf8.ValidString(id) }
 
-// Report gives an entry the points of something that somebody has done, once for each id. Points add up, whoever reports them and in whatever
-// order: up to the bound of the action, and up to Settings.ActionsMax in all. What is beyond a bound counts when something else is
-// taken back. The errors are ErrNotFound, ErrAction, ErrRange, ErrText for an id that is none, and ErrUsed for one that another report has.
+// Report gives an entry the points of something that somebody has done, once for each id. Points
+// add up, whoever reports them and in whatever order: up to the bound of the action, and up to
+// Settings.ActionsMax in all. What is beyond a bound counts when something else is taken back. The
+// errors are ErrNotFound, ErrAction, ErrRange, ErrText for an id that is none, and ErrUsed for one
+// that another report has.
 func (l *List) Report(ctx context.Context, number int64, r Report, now time.Time) error {
 	rule := l.settings.Load().action(r.Action)
 	switch {
@@ -56,7 +58,8 @@ func (l *List) Report(ctx context.Context, number int64, r Report, now time.Time
 	return l.onPoints(ctx, number, now, func(t *tx, s standing) (refused, err error) { return t.report(s, r) })
 }
 
-// TakeBack takes the points of a report back, once. The id stays used: a late repeat of the report changes nothing. The error is ErrNotFound.
+// TakeBack takes the points of a report back, once. The id stays used: a late repeat of the report
+// changes nothing. The error is ErrNotFound.
 func (l *List) TakeBack(ctx context.Context, number int64, id string, now time.Time) error {
 	return l.onPoints(ctx, number, now, func(t *tx, s standing) (refused, err error) { return t.takeBack(s, id) })
 }
@@ -155,7 +158,8 @@ type Move struct {
 	Points int    `json:"points"` // within the bound of the action
 }
 
-// Moves returns what has moved an entry up, by actions in the order of their names, behind what referrals have earned.
+// Moves returns what has moved an entry up, by actions in the order of their names, behind what
+// referrals have earned.
 func (l *List) Moves(ctx context.Context, number int64) ([]Move, error) {
 	var boost int
 	if _, err := one(ctx, l.db.reader, `SELECT boost FROM entries WHERE waitlist = $1 AND number = $2`, []any{l.name, number}, &boost); err != nil {

@@ -88,8 +88,9 @@ func TestReportsThatAreWrongAreRefused(t *testing.T) {
 	})
 }
 
-// TestTwoProgramsReportActionsInAnyOrder has two programs, each with a gate of its own, report the same actions, and take some back, in orders of
-// their own; and reads ranks meanwhile. The whole of it: go test -run TestTwoPrograms -reports 100000 -v ./queue/waitlist
+// TestTwoProgramsReportActionsInAnyOrder has two programs, each with a gate of its own, report the
+// same actions, and take some back, in orders of their own; and reads ranks meanwhile. The whole of
+// it: go test -run TestTwoPrograms -reports 100000 -v ./queue/waitlist
 func TestTwoProgramsReportActionsInAnyOrder(t *testing.T) {
 	onBoth(t, func(t *testing.T, name string) {
 		s := settings(actions)

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// longestAddress is the most bytes of an address that mail can carry (RFC 5321, with erratum 1690 of RFC 3696), and longestLocal
-// of the part before the @.
+// longestAddress is the most bytes of an address that mail can carry (RFC 5321, with erratum 1690
+// of RFC 3696), and longestLocal of the part before the @.
 const longestAddress, longestLocal = 254, 64
 
 // Address is an e-mail address.
@@ -44,14 +44,16 @@ func ParseAddress(text string) (Address, error) {
 	return a, nil
 }
 
-// alike is the key of the addresses that may well be one person's: the inbox without dots, which some mail servers ignore.
+// alike is the key of the addresses that may well be one person's: the inbox without dots, which
+// some mail servers ignore.
 func (a Address) alike() string {
 	inbox, _ := a.inbox()
 	local, domain, _ := strings.Cut(inbox, "@")
 	return strings.ReplaceAll(local, ".", "") + "@" + domain
 }
 
-// isLocal reports whether a domain is not one of the Internet's: mail to it would stay with our own mail server, or in its network.
+// isLocal reports whether a domain is not one of the Internet's: mail to it would stay with our own
+// mail server, or in its network.
 func isLocal(domain string) bool {
 	top := domain[strings.LastIndexByte(domain, '.')+1:]
 	switch top {
@@ -64,7 +66,8 @@ func isLocal(domain string) bool {
 // Domains is a list of domains. Each stands for its subdomains too.
 type Domains map[string]struct{}
 
-// ReadDomains reads a list with one domain a line. Empty lines and those that begin with # do not count.
+// ReadDomains reads a list with one domain a line. Empty lines and those that begin with # do not
+// count.
 func ReadDomains(r io.Reader) (Domains, error) {
 	list, lines := Domains{}, bufio.NewScanner(r)
 	for n := 1; lines.Scan(); n++ {
@@ -96,7 +99,8 @@ func (d Domains) Has(key string) bool {
 	return false
 }
 
-// network is the part of an address that one subscriber or company has: 24 bits of IPv4, 48 of IPv6; "" if addr is not valid.
+// network is the part of an address that one subscriber or company has: 24 bits of IPv4, 48 of
+// IPv6; "" if addr is not valid.
 func network(addr netip.Addr) string {
 	addr = addr.Unmap().WithZone("")
 	bits := 48

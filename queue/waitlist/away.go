@@ -12,7 +12,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// readiness is whether the tables of a database are up to date. Those of a PostgreSQL that is away at the start are once it is there.
+// readiness is whether the tables of a database are up to date. Those of a PostgreSQL that is away
+// at the start are once it is there.
 type readiness struct {
 	ready   atomic.Bool
 	failing atomic.Bool // the database has not answered lately
@@ -21,7 +22,8 @@ type readiness struct {
 	next time.Time  // no attempt before
 }
 
-// ensure brings the tables up to date, if they are not yet. The error is ErrAway if the database is not there.
+// ensure brings the tables up to date, if they are not yet. The error is ErrAway if the database is
+// not there.
 func (d *database) ensure(ctx context.Context) error {
 	if d.ready.Load() {
 		return nil
@@ -49,8 +51,8 @@ func (d *database) ensure(ctx context.Context) error {
 // heard notes whether the database has answered.
 func (d *database) heard(err error) { d.failing.Store(err != nil && !errors.Is(err, context.Canceled)) }
 
-// isAway reports whether an error says that a PostgreSQL cannot be reached, is starting or stopping, or is overloaded, rather than that it
-// refuses what we ask for.
+// isAway reports whether an error says that a PostgreSQL cannot be reached, is starting or
+// stopping, or is overloaded, rather than that it refuses what we ask for.
 func isAway(err error) bool {
 	var said *pgconn.PgError
 	if !errors.As(err, &said) {
@@ -79,8 +81,8 @@ func (a awaited) QueryContext(ctx context.Context, query string, args ...any) (*
 	return a.pool.QueryContext(ctx, query, args...)
 }
 
-// Failing reports whether the database has not answered lately: by the second-long sweeps of its lists, and by the looks of the rooms
-// that take passes.
+// Failing reports whether the database has not answered lately: by the second-long sweeps of its
+// lists, and by the looks of the rooms that take passes.
 func (s *Store) Failing() bool { return s.db.failing.Load() }
 
 // open makes the list if it is not there, and reads who waits.

@@ -27,7 +27,8 @@ func crowded(t testing.TB, name string, s waitlist.Settings, people int) *world 
 	return w
 }
 
-// crowd puts people on a list that is empty. One in ten has been brought forward. Their rows are as those that Join makes.
+// crowd puts people on a list that is empty. One in ten has been brought forward. Their rows are as
+// those that Join makes.
 func (w *world) crowd(people int) {
 	w.t.Helper()
 	for _, statement := range []string{
@@ -72,7 +73,8 @@ func BenchmarkEntry(b *testing.B) {
 	b.ReportMetric(float64(times[len(times)*99/100].Nanoseconds()), "p99-ns")
 }
 
-// BenchmarkJoin signs people up behind a million, from as many clients as come at once in a rush, each durable before its answer.
+// BenchmarkJoin signs people up behind a million, from as many clients as come at once in a rush,
+// each durable before its answer.
 func BenchmarkJoin(b *testing.B) {
 	for _, s := range []struct {
 		name     string

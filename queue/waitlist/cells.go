@@ -14,8 +14,8 @@ import (
 // longestText is the most bytes of a cell: the indexes of PostgreSQL take no more than 2704.
 const longestText = 1000
 
-// mostImported is the most priority that an import gives somebody, up or down: what an operator and Settings.ReferralMax can have given.
-// What referrals earn here comes on top of it.
+// mostImported is the most priority that an import gives somebody, up or down: what an operator and
+// Settings.ReferralMax can have given. What referrals earn here comes on top of it.
 const mostImported = MostPriority + 1000
 
 // row is a line of an import.
@@ -124,7 +124,8 @@ func (r *row) readTimes(cell map[string]string) error {
 	return nil
 }
 
-// readStatus reads how far somebody has come. An invite without a time to accept it is none here: they wait.
+// readStatus reads how far somebody has come. An invite without a time to accept it is none here:
+// they wait.
 func (r *row) readStatus(cell map[string]string, now int64) error {
 	r.status = Status(strings.ToLower(cell["status"]))
 	switch verified := strings.ToLower(cell["verified"]); {

@@ -10,9 +10,10 @@ import (
 	"unicode"
 )
 
-// columnNames are the names that columns have in the files of other programs, without all but letters and digits: of GetWaitlist, Viral
-// Loops, LaunchList and Mailchimp. Viral Loops and LaunchList publish no list of theirs: those here are
-// likely, and who imports is shown what is read from which column. Of several that a file has, the first here counts.
+// columnNames are the names that columns have in the files of other programs, without all but
+// letters and digits: of GetWaitlist, Viral Loops, LaunchList and Mailchimp. Viral Loops and
+// LaunchList publish no list of theirs: those here are likely, and who imports is shown what is
+// read from which column. Of several that a file has, the first here counts.
 var columnNames = map[string][]string{
 	"email":             {"email", "emailaddress", "mail"},
 	"user_id":           {"userid"},
@@ -45,8 +46,9 @@ func (c *Columns) has(name string) bool {
 	return found
 }
 
-// ReadColumns reads the first line of a file, and returns what an import reads from which column. Chosen are columns that the caller
-// knows better: by what is read from them, the name in the file, or "" for none. The error is ErrColumns, or one of the reader.
+// ReadColumns reads the first line of a file, and returns what an import reads from which column.
+// Chosen are columns that the caller knows better: by what is read from them, the name in the file,
+// or "" for none. The error is ErrColumns, or one of the reader.
 func ReadColumns(r io.Reader, chosen map[string]string) (Columns, error) {
 	return readColumns(csv.NewReader(r), chosen)
 }
@@ -93,8 +95,8 @@ func (c *Columns) find(name string, spellings, header []string) {
 	}
 }
 
-// choose takes the priority of GetWaitlist, of which 0 is the best, for the position that it is; and where a file says more than one thing
-// of the order, the one that says most.
+// choose takes the priority of GetWaitlist, of which 0 is the best, for the position that it is;
+// and where a file says more than one thing of the order, the one that says most.
 func (c *Columns) choose(header []string) {
 	ofGetWaitlist := slices.ContainsFunc(header, func(s string) bool { return bare(s) == "referraltoken" })
 	if ofGetWaitlist && c.has("priority") && !c.has("position") {
@@ -107,7 +109,8 @@ func (c *Columns) choose(header []string) {
 	}
 }
 
-// ignore lists what is read, and what is not. A rank beside a priority follows from it, so nothing is lost with it.
+// ignore lists what is read, and what is not. A rank beside a priority follows from it, so nothing
+// is lost with it.
 func (c *Columns) ignore(header []string) {
 	derived, hasRank := c.at["rank"]
 	delete(c.at, "rank")

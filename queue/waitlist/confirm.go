@@ -34,8 +34,9 @@ func findConfirmation(ctx context.Context, on runner, list, token string) (c con
 	return c, err
 }
 
-// Confirmation returns the entry that a confirmation link would confirm, and changes nothing. The errors are ErrNotFound, ErrUsed
-// and ErrExpired. Sign-ups that have expired are erased; then it is ErrNotFound.
+// Confirmation returns the entry that a confirmation link would confirm, and changes nothing. The
+// errors are ErrNotFound, ErrUsed and ErrExpired. Sign-ups that have expired are erased; then it is
+// ErrNotFound.
 func (l *List) Confirmation(ctx context.Context, token string, now time.Time) (Entry, error) {
 	c, err := findConfirmation(ctx, l.db.reader, l.name, token)
 	if err == nil {
@@ -53,9 +54,10 @@ type SignedUp struct {
 	Addr     netip.Addr // from which it confirms
 }
 
-// Confirm puts the owner of a confirmed address in line, once. The referral and the network are those of the browser that confirms if it has signed up
-// itself: own says how. Else it is nil, and those of the sign-up that caused the mail count, which may be a stranger's. The errors are
-// those of Confirmation.
+// Confirm puts the owner of a confirmed address in line, once. The referral and the network are
+// those of the browser that confirms if it has signed up itself: own says how. Else it is nil, and
+// those of the sign-up that caused the mail count, which may be a stranger's. The errors are those
+// of Confirmation.
 func (l *List) Confirm(ctx context.Context, token string, own *SignedUp, now time.Time) (Place, error) {
 	if _, err := l.Confirmation(ctx, token, now); err != nil {
 		return Place{}, err

@@ -11,7 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// columns are those of an export. An import may have them in any order, and may lack any but email and user_id, of which it has one.
+// columns are those of an export. An import may have them in any order, and may lack any but email
+// and user_id, of which it has one.
 var columns = []string{
 	"email", "user_id", "status", "priority", "rank", "referral_code", "language", "joined_at",
 	"confirmed_at", "invited_at", "invite_expires_at", "accepted_at", "referrer", "referral",
@@ -20,8 +21,9 @@ var columns = []string{
 // exportPage is how many entries an export reads at a time.
 const exportPage = 1000
 
-// Export writes all entries but removed ones as CSV, in the order in which they were added, with a header line: so nobody is left out
-// whose rank changes meanwhile. A cell that a spreadsheet would take for a formula begins with an apostrophe, which Import takes away.
+// Export writes all entries but removed ones as CSV, in the order in which they were added, with a
+// header line: so nobody is left out whose rank changes meanwhile. A cell that a spreadsheet would
+// take for a formula begins with an apostrophe, which Import takes away.
 func (l *List) Export(ctx context.Context, w io.Writer, by Operator, now time.Time) error {
 	err := l.operate(ctx, by, now, func(*tx) (audited, error) { return audited{action: "export"}, nil })
 	if err != nil {
@@ -80,8 +82,8 @@ func moment(t time.Time) string {
 	return t.UTC().Format(time.RFC3339Nano)
 }
 
-// referrals returns the last cells of a page of an export that begins after an entry: the code of who has brought somebody, and what has
-// become of that.
+// referrals returns the last cells of a page of an export that begins after an entry: the code of
+// who has brought somebody, and what has become of that.
 func (l *List) referrals(ctx context.Context, after int64, page []Entry) (map[int64][2]string, error) {
 	found := map[int64][2]string{}
 	if len(page) == 0 {

@@ -36,7 +36,8 @@ type database struct {
 	ahead atomic.Int64     // nanoseconds by which the database's clock is ahead of it; 0 if they are about the same
 }
 
-// sqlite is the one connection of a process that writes to an SQLite file, and those that read beside it.
+// sqlite is the one connection of a process that writes to an SQLite file, and those that read
+// beside it.
 type sqlite struct {
 	turn       sync.Mutex // held for a transaction
 	conn       *sql.Conn
@@ -52,12 +53,14 @@ func open(ctx context.Context, name string) (*database, error) {
 	return openSQLite(ctx, name)
 }
 
-// IsURL reports whether the name of a database is the URL of a PostgreSQL, which several nodes can share; others are paths.
+// IsURL reports whether the name of a database is the URL of a PostgreSQL, which several nodes can
+// share; others are paths.
 func IsURL(name string) bool {
 	return strings.HasPrefix(name, "postgres://") || strings.HasPrefix(name, "postgresql://")
 }
 
-// CheckURL says what is wrong with the URL of a PostgreSQL, without repeating it: it may have a password.
+// CheckURL says what is wrong with the URL of a PostgreSQL, without repeating it: it may have a
+// password.
 func CheckURL(name string) error {
 	if _, err := pgx.ParseConfig(name); err != nil {
 		return errors.New("the URL of PostgreSQL is not valid: expects postgres://user:password@host/name")
@@ -92,13 +95,15 @@ func openPostgres(name string) (*database, error) {
 // longestConnect is how long it may take to connect to a PostgreSQL, and to ask it for its time.
 const longestConnect = 5 * time.Second
 
-// guard sets what a session needs, so that a node that is stuck in a transaction does not stop the others: the server ends its session
-// before those who wait for the list give up. The URL can say otherwise. The queries are made for one level of isolation.
+// guard sets what a session needs, so that a node that is stuck in a transaction does not stop the
+// others: the server ends its session before those who wait for the list give up. The URL can say
+// otherwise. The queries are made for one level of isolation.
 func guard(session map[string]string) {
 	for name, value := range map[string]string{
 		"idle_in_transaction_session_timeout": "10s", "lock_timeout": "20s",
 		"statement_timeout": strconv.FormatInt(longestQuery.Milliseconds(), 10),
-		// A plan that was made while a list was short would read all of it for each hundred that an import adds.
+		// A plan that was made while a list was short would read all of it for each hundred that an
+		// import adds.
 		"plan_cache_mode": "force_custom_plan",
 	} {
 		if session[name] == "" {
@@ -111,7 +116,8 @@ func guard(session map[string]string) {
 // sameClock is how far two clocks may be apart that count as one.
 const sameClock = time.Second
 
-// compareClocks measures how far the database's clock is ahead of this node's. A file has no clock. What took too long says too little.
+// compareClocks measures how far the database's clock is ahead of this node's. A file has no clock.
+// What took too long says too little.
 func (d *database) compareClocks(ctx context.Context) error {
 	if d.sqlite != nil {
 		return nil
@@ -140,8 +146,8 @@ const whileBusy = 10 * time.Second
 
 var busyTimeout = fmt.Sprintf("busy_timeout(%d)", whileBusy.Milliseconds())
 
-// openSQLite opens a file. Others can read while one writes (write-ahead logging), and every commit is on the disk before it
-// returns (synchronous FULL).
+// openSQLite opens a file. Others can read while one writes (write-ahead logging), and every commit
+// is on the disk before it returns (synchronous FULL).
 func openSQLite(ctx context.Context, path string) (*database, error) {
 	pool, err := openFile(path, url.Values{
 		"_pragma": {
@@ -168,8 +174,8 @@ func openSQLite(ctx context.Context, path string) (*database, error) {
 	}, nil
 }
 
-// connect opens a connection. While another process opens the file for the first time, or closes it for the last time, SQLite says that the
-// file is busy, and does not wait for it.
+// connect opens a connection. While another process opens the file for the first time, or closes it
+// for the last time, SQLite says that the file is busy, and does not wait for it.
 func connect(ctx context.Context, pool *sql.DB) (*sql.Conn, error) {
 	ticker := time.NewTicker(10 * time.Millisecond)
 	defer ticker.Stop()
@@ -204,9 +210,9 @@ func (d *database) close() error {
 	return errors.Join(err, wiped, d.sqlite.conn.Close(), d.pool.Close())
 }
 
-// wipe brings an SQLite file up to date with its log and empties the log: what was erased is in neither then, since the file is
-// written over where something is deleted (secure_delete). It is not wiped while somebody reads. PostgreSQL does the like by itself,
-// when it vacuums.
+// wipe brings an SQLite file up to date with its log and empties the log: what was erased is in
+// neither then, since the file is written over where something is deleted (secure_delete). It is
+// not wiped while somebody reads. PostgreSQL does the like by itself, when it vacuums.
 func (d *database) wipe(ctx context.Context) (wiped bool, err error) {
 	if d.sqlite == nil {
 		return true, nil
@@ -260,8 +266,8 @@ func (d *database) transact(ctx context.Context, do func(ctx context.Context, on
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// migrate applies the migrations that the database has not seen, all of them or none, once, also when several nodes start at
-// the same time.
+// migrate applies the migrations that the database has not seen, all of them or none, once, also
+// when several nodes start at the same time.
 func (d *database) migrate(ctx context.Context) error {
 	files, err := fs.Glob(migrations, "migrations/*.sql")
 	if err != nil {

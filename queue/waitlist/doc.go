@@ -1,6 +1,7 @@
-// Package waitlist keeps the guest list of a room that is not open to everybody yet: people sign up, see their rank, bring others to
-// move up, are invited in batches, and accept. It has the record and its rules. The same record has the passes of rooms ([Passes]). Pages, mails, the admin API and the door are built on
-// it by others.
+// Package waitlist keeps the guest list of a room that is not open to everybody yet: people sign
+// up, see their rank, bring others to move up, are invited in batches, and accept. It has the
+// record and its rules. The same record has the passes of rooms ([Passes]). Pages, mails, the admin
+// API and the door are built on it by others.
 //
 // # Words
 //
@@ -32,8 +33,9 @@
 //
 // # How to use it
 //
-// [Open] opens the database, [Store.List] a list. The program calls [List.Sweep] each second on every node, and sends what [List.Lease]
-// gives, answering each mail with [List.Sent], [List.Failed], [List.Drop] or [List.GiveBack]. Without SMTP it shows [List.Outbox].
+// [Open] opens the database, [Store.List] a list. The program calls [List.Sweep] each second on
+// every node, and sends what [List.Lease] gives, answering each mail with [List.Sent],
+// [List.Failed], [List.Drop] or [List.GiveBack]. Without SMTP it shows [List.Outbox].
 //
 //	sign-up           Join     an Entry, or no more than Unconfirmed; Own says whether the caller may have a cookie
 //	sign up anew      Rejoin   for an owner whose invite has expired
@@ -50,25 +52,31 @@
 //	operators         Entries, Numbers, Release, Schedule, Cancel, Plans, SetPriority, SetStatus, Remove, Pause, Resume, Held, Judge,
 //	                  Import, Export, Log
 //
-// The package leaves to its users: limits on sign-ups from one network; answers to sign-ups at a time and of a size that do not tell
-// whether an address is known (see [List.Join]); the links around tokens; the words of mails.
+// The package leaves to its users: limits on sign-ups from one network; answers to sign-ups at a
+// time and of a size that do not tell whether an address is known (see [List.Join]); the links
+// around tokens; the words of mails.
 //
 // # How it works
 //
-// The record is relational (migrations/) and the same for SQLite and PostgreSQL, as are the queries. Every change to a list is done
-// by the list's one writing goroutine, which gathers the changes that come at the same time into a transaction and answers when it is
-// durable (write.go). A transaction begins by taking the list's row in the table waitlists: so the transactions of a list follow one
-// another on all nodes, the counters in the row are exact, and nothing else needs a lock. Before it commits, it gives the spots that
-// are owed to the next (spot.go): so an invite that expires goes on in the same transaction. A transaction changes some hundred entries
-// at most: what is more is left to those that follow, and to the sweep.
+// The record is relational (migrations/) and the same for SQLite and PostgreSQL, as are the
+// queries. Every change to a list is done by the list's one writing goroutine, which gathers the
+// changes that come at the same time into a transaction and answers when it is durable (write.go).
+// A transaction begins by taking the list's row in the table waitlists: so the transactions of a
+// list follow one another on all nodes, the counters in the row are exact, and nothing else needs a
+// lock. Before it commits, it gives the spots that are owed to the next (spot.go): so an invite
+// that expires goes on in the same transaction. A transaction changes some hundred entries at most:
+// what is more is left to those that follow, and to the sweep.
 //
-// The time of a change is that of the node that makes it, unless its clock is more than a second off that of a PostgreSQL database: then
-// the time is corrected by as much ([List.at]). Sessions with PostgreSQL have time limits (database.go), so that a node that is stuck
-// holds nobody up for long.
+// The time of a change is that of the node that makes it, unless its clock is more than a second
+// off that of a PostgreSQL database: then the time is corrected by as much ([List.at]). Sessions
+// with PostgreSQL have time limits (database.go), so that a node that is stuck holds nobody up for
+// long.
 //
-// Ranks come from an index in memory (order.go). Each transaction has a version, one more than the last, and each entry the version
-// that changed it last. After a commit, and in each sweep, a node reads the entries with newer versions than it has seen. So a node
-// knows its own changes at once, and those of others after a sweep, within a second.
+// Ranks come from an index in memory (order.go). Each transaction has a version, one more than the
+// last, and each entry the version that changed it last. After a commit, and in each sweep, a node
+// reads the entries with newer versions than it has seen. So a node knows its own changes at once,
+// and those of others after a sweep, within a second.
 //
-// Tokens have 128 random bits and are kept as hashes. In clear they are only in mails that are still to be sent.
+// Tokens have 128 random bits and are kept as hashes. In clear they are only in mails that are
+// still to be sent.
 package waitlist

@@ -23,10 +23,12 @@ type Entry struct {
 
 	JoinedAt, ConfirmedAt time.Time
 
-	// BouncedAt is when the mail server said that the address takes no mail, if it has not taken one since.
+	// BouncedAt is when the mail server said that the address takes no mail, if it has not taken
+	// one since.
 	BouncedAt time.Time
 
-	// The last spot that the entry was given. InviteExpiresAt is zero while the mail of an invite is still to be sent.
+	// The last spot that the entry was given. InviteExpiresAt is zero while the mail of an invite
+	// is still to be sent.
 	InvitedAt, AcceptedAt, InviteExpiresAt time.Time
 
 	mailed  int64     // when the invite was sent; 0 if it was not
@@ -57,7 +59,8 @@ func (e *Entry) isToBeSent() bool {
 	return e.Status == Invited && e.mailed == 0 && e.Email != "" && e.BouncedAt.IsZero()
 }
 
-// rank sets the ranks of entries. It reports whether all of those that wait have one: the order in memory knows of them.
+// rank sets the ranks of entries. It reports whether all of those that wait have one: the order in
+// memory knows of them.
 func (l *List) rank(list []Entry) bool {
 	known := true
 	for i := range list {
@@ -72,8 +75,8 @@ func (l *List) rank(list []Entry) bool {
 	return known
 }
 
-// entries reads the entries of a condition. The record may be ahead of the order in memory by what other nodes have changed: ranks
-// are right as of the last Follow, and an entry that waits has one.
+// entries reads the entries of a condition. The record may be ahead of the order in memory by what
+// other nodes have changed: ranks are right as of the last Follow, and an entry that waits has one.
 func (l *List) entries(ctx context.Context, condition string, args ...any) (list []Entry, err error) {
 	err = each(ctx, l.db.reader, selectEntry+condition, append([]any{l.name}, args...), func(scan func(into ...any) error) error {
 		e, err := scanEntry(scan)

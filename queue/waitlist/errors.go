@@ -2,8 +2,8 @@ package waitlist
 
 import "errors"
 
-// What an operation is refused for. Any other error is a fault of the database or of the caller's context: nothing has been
-// acknowledged then.
+// What an operation is refused for. Any other error is a fault of the database or of the caller's
+// context: nothing has been acknowledged then.
 var (
 	ErrNotFound = errors.New("there is no such entry")
 	ErrEmail    = errors.New("this is not an e-mail address")

@@ -32,8 +32,9 @@ func EventKinds() []EventKind {
 	}
 }
 
-// Event is something that has happened to an entry. It is written in the transaction of the change. The entry is as it is when the event is
-// read: so an event tells nothing personal of somebody who was erased meanwhile, of whom only the number is left.
+// Event is something that has happened to an entry. It is written in the transaction of the change.
+// The entry is as it is when the event is read: so an event tells nothing personal of somebody who
+// was erased meanwhile, of whom only the number is left.
 type Event struct {
 	ID    int64 // one more than that of the event before it
 	At    time.Time
@@ -60,9 +61,10 @@ func (t *tx) forgetEvents(now int64) error {
 		t.list, now-keepEvents.Milliseconds(), mostChanged)
 }
 
-// Events returns events in their order, at most so many from the one after the given, and the id of the last that there is. After 0 come those
-// that are kept. The error is ErrGone if the event after the given one is not kept any more, or if the record, restored from a
-// backup, does not have the given one: then the reader has to read the entries anew.
+// Events returns events in their order, at most so many from the one after the given, and the id of
+// the last that there is. After 0 come those that are kept. The error is ErrGone if the event after
+// the given one is not kept any more, or if the record, restored from a backup, does not have the
+// given one: then the reader has to read the entries anew.
 func (l *List) Events(ctx context.Context, after int64, most int) (list []Event, last int64, err error) {
 	if !l.opened.Load() {
 		return nil, 0, ErrAway
@@ -127,9 +129,10 @@ type Turn struct {
 	until    int64
 }
 
-// TakeTurn returns what a receiver is to be told next, at most so many events, or nil if that is nothing now, or another node's turn. The
-// node has a minute to tell it and to call EndTurn: afterwards another node tells it the same. A receiver that is not known yet is told
-// of what happens from now on.
+// TakeTurn returns what a receiver is to be told next, at most so many events, or nil if that is
+// nothing now, or another node's turn. The node has a minute to tell it and to call EndTurn:
+// afterwards another node tells it the same. A receiver that is not known yet is told of what
+// happens from now on.
 func (l *List) TakeTurn(ctx context.Context, receiver string, most int, now time.Time) (*Turn, error) {
 	if !l.opened.Load() {
 		return nil, ErrAway
@@ -167,8 +170,9 @@ func (l *List) TakeTurn(ctx context.Context, receiver string, most int, now time
 	return &turn, err
 }
 
-// EndTurn ends a turn: the receiver has been told all up to an event, 0 for none, and is not asked again before the wait is over. Failed
-// says that it did not take the next. If the turn has lasted too long, it changes nothing.
+// EndTurn ends a turn: the receiver has been told all up to an event, 0 for none, and is not asked
+// again before the wait is over. Failed says that it did not take the next. If the turn has lasted
+// too long, it changes nothing.
 func (l *List) EndTurn(ctx context.Context, turn *Turn, told int64, wait time.Duration, failed bool, now time.Time) error {
 	tries := int64(0)
 	if failed {

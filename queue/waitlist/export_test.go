@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// LimitPages has the SQLite file of the list grow no larger than so many pages more than it is, as a disk that is full would.
+// LimitPages has the SQLite file of the list grow no larger than so many pages more than it is, as
+// a disk that is full would.
 func (l *List) LimitPages(more int) error {
 	l.db.sqlite.turn.Lock()
 	defer l.db.sqlite.turn.Unlock()

@@ -38,11 +38,13 @@ func (i *Imported) fault(line int, problem error) {
 	}
 }
 
-// Import adds entries from CSV with a header line, in the order of their positions if it has those, else of the lines, behind those on the
-// list unless their priority says otherwise. The operator vouches for the addresses and the referrals: nobody gets a mail. Somebody
-// unconfirmed has Settings.ConfirmTTL to sign up again, and keeps their place. A status is waiting (also for none), unconfirmed, invited
-// with a time until when, accepted, which take spots, or expired. Chosen is as in [ReadColumns]. The error is ErrColumns, or one of the
-// reader or of the database: what was added before it stays.
+// Import adds entries from CSV with a header line, in the order of their positions if it has those,
+// else of the lines, behind those on the list unless their priority says otherwise. The operator
+// vouches for the addresses and the referrals: nobody gets a mail. Somebody unconfirmed has
+// Settings.ConfirmTTL to sign up again, and keeps their place. A status is waiting (also for none),
+// unconfirmed, invited with a time until when, accepted, which take spots, or expired. Chosen is as
+// in [ReadColumns]. The error is ErrColumns, or one of the reader or of the database: what was
+// added before it stays.
 func (l *List) Import(ctx context.Context, r io.Reader, chosen map[string]string, by Operator, now time.Time) (done Imported, err error) {
 	in := csv.NewReader(r)
 	columns, err := readColumns(in, chosen)
@@ -82,7 +84,8 @@ type brought struct {
 	number int64
 }
 
-// parts yields as many rows at a time as one transaction adds. Where the file has positions, all are read before.
+// parts yields as many rows at a time as one transaction adds. Where the file has positions, all
+// are read before.
 func (i *importing) parts() iter.Seq2[[]row, error] {
 	return func(yield func([]row, error) bool) {
 		if !i.columns.has("position") {
@@ -163,7 +166,8 @@ func (i *importing) add(ctx context.Context, rows []row) error {
 	return err
 }
 
-// known are what the rows of a part and the list have in common: the keys of addresses, users and codes.
+// known are what the rows of a part and the list have in common: the keys of addresses, users and
+// codes.
 type known struct{ keys, users, codes map[string]bool }
 
 func (t *tx) known(rows []row) (k known, err error) {
@@ -269,7 +273,8 @@ func (t *tx) importSpot(b brought) error {
 		WHERE waitlist = $1 AND id = $2`, t.list, t.lastSpot, from, cmp.Or(b.accepted, t.now)*oneOf(state == spotAccepted), b.spot.expires)
 }
 
-// credit credits those who have brought others. Where the file has priorities, what they have earned is part of these.
+// credit credits those who have brought others. Where the file has priorities, what they have
+// earned is part of these.
 func (i *importing) credit(ctx context.Context) error {
 	for part := range slices.Chunk(i.brought, mostChanged) {
 		err := i.list.proceed(ctx, &i.line, i.by, i.now, func(t *tx) (audited, error) {

@@ -56,7 +56,8 @@ func TestWhatIsExportedIsImportedWithoutLoss(t *testing.T) {
 	})
 }
 
-// exports are first lines and people as other programs write them, from the one who is to be the first.
+// exports are first lines and people as other programs write them, from the one who is to be the
+// first.
 var exports = map[string]string{
 	"GetWaitlist": `uuid,email,priority,referral_token,referred_by_signup_token,created_at,verified,amount_referred
 u2,bob@example.com,1,BOB1,ADA1,2025-03-16T10:30:00.000000,True,0

@@ -56,7 +56,8 @@ func (w *world) holds(t assert.TestingT, capacity int) {
 			WHEN 'confirmed' THEN 'waiting' WHEN 'put_back' THEN 'waiting' WHEN 'left' THEN 'removed' ELSE v.kind END`)
 }
 
-// ranksAreRight asserts that a node's ranks are those of the record, and that it knows who has accepted.
+// ranksAreRight asserts that a node's ranks are those of the record, and that it knows who has
+// accepted.
 func (w *world) ranksAreRight(t require.TestingT, l *waitlist.List) {
 	rows, err := w.raw.QueryContext(ctx, `SELECT number, status, joined_at FROM entries WHERE status <> 'removed' ORDER BY priority DESC, number`)
 	require.NoError(t, err)
@@ -199,7 +200,8 @@ func (c *crowd) gather(t *rapid.T) {
 	}
 }
 
-// releaseInOrder releases and asserts invariant W6: those who are invited are the first of those who waited.
+// releaseInOrder releases and asserts invariant W6: those who are invited are the first of those
+// who waited.
 func (c *crowd) releaseInOrder(t *rapid.T, n int) {
 	fine(t, func() error { _, err := c.Sweep(ctx, c.now); return err }())
 	before := c.ofThose(waitlist.Waiting)
@@ -208,7 +210,8 @@ func (c *crowd) releaseInOrder(t *rapid.T, n int) {
 	require.Equal(t, before[released:], c.ofThose(waitlist.Waiting), "W6: a prefix of the order is invited")
 }
 
-// Invariants W1 to W3, W5 to W7, W9 and W10 hold after every commit, whatever happens on which node.
+// Invariants W1 to W3, W5 to W7, W9 and W10 hold after every commit, whatever happens on which
+// node.
 func TestTheInvariantsHoldWhateverHappens(t *testing.T) {
 	onBoth(t, func(t *testing.T, name string) {
 		limits := settings(capacity(4))
@@ -223,8 +226,8 @@ func TestTheInvariantsHoldWhateverHappens(t *testing.T) {
 	})
 }
 
-// empty has everybody leave, so that no spot is held and nobody is in line, and takes away what stays of them: the next run begins
-// anew.
+// empty has everybody leave, so that no spot is held and nobody is in line, and takes away what
+// stays of them: the next run begins anew.
 func (w *world) empty(other *waitlist.List) {
 	w.after(1000 * time.Hour)
 	w.sweep()
@@ -255,7 +258,8 @@ func rush(times int, nodes []*waitlist.List, things ...func(l *waitlist.List)) {
 	running.Wait()
 }
 
-// Invariants W1 to W3 and W8 hold while sign-ups, releases, expiries, accepts and leaves come at the same time from two nodes.
+// Invariants W1 to W3 and W8 hold while sign-ups, releases, expiries, accepts and leaves come at
+// the same time from two nodes.
 func TestTheInvariantsHoldInARush(t *testing.T) {
 	onBoth(t, func(t *testing.T, name string) {
 		limits := settings(unconfirmed, capacity(15))

@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// Release invites the next n, or fewer if there are not so many spots or people, and returns how many, also if it breaks off. Before
-// that, those are invited to whom spots of others are due. The errors are ErrRange and ErrPaused.
+// Release invites the next n, or fewer if there are not so many spots or people, and returns how
+// many, also if it breaks off. Before that, those are invited to whom spots of others are due. The
+// errors are ErrRange and ErrPaused.
 func (l *List) Release(ctx context.Context, n int, by Operator, now time.Time) (released int, err error) {
 	if n < 0 {
 		return 0, ErrRange
@@ -76,8 +77,8 @@ func findInvite(ctx context.Context, on runner, list, condition string, arg any)
 	return i, err
 }
 
-// Invitation returns the entry that the token of an invite is for. It accepts nothing, so that mail scanners do no harm. The errors
-// are ErrNotFound, ErrUsed and ErrExpired.
+// Invitation returns the entry that the token of an invite is for. It accepts nothing, so that mail
+// scanners do no harm. The errors are ErrNotFound, ErrUsed and ErrExpired.
 func (l *List) Invitation(ctx context.Context, token string, now time.Time) (Entry, error) {
 	return l.invitation(ctx, byToken, hash(token), now)
 }
@@ -95,14 +96,14 @@ func (l *List) invitation(ctx context.Context, condition string, arg any, now ti
 	return e, cmp.Or(err, refused)
 }
 
-// Accept accepts the invite that a token is for, once: of several at the same time one succeeds, and the others get ErrUsed. The
-// errors are those of Invitation.
+// Accept accepts the invite that a token is for, once: of several at the same time one succeeds,
+// and the others get ErrUsed. The errors are those of Invitation.
 func (l *List) Accept(ctx context.Context, token string, now time.Time) (Place, error) {
 	return l.accept(ctx, byToken, hash(token), now)
 }
 
-// AcceptOwn accepts the invite of an entry, whose owner has shown to be that by a secret or as a user of the site. The errors are
-// those of Invitation.
+// AcceptOwn accepts the invite of an entry, whose owner has shown to be that by a secret or as a
+// user of the site. The errors are those of Invitation.
 func (l *List) AcceptOwn(ctx context.Context, number int64, now time.Time) (Place, error) {
 	return l.accept(ctx, byOwner, number, now)
 }

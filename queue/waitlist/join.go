@@ -22,14 +22,18 @@ type Place struct {
 	Own bool // the caller has shown to be the owner
 }
 
-// Join puts somebody on the list, once for each address and each user. The errors are ErrEmail and ErrNobody.
+// Join puts somebody on the list, once for each address and each user. The errors are ErrEmail and
+// ErrNobody.
 //
-// A user of the site gets their entry. It has the address that they give if addresses are not confirmed and nobody else has it.
+// A user of the site gets their entry. It has the address that they give if addresses are not
+// confirmed and nobody else has it.
 //
-// Where addresses are confirmed, the answer to somebody else has the status Unconfirmed and nothing else, whether the address is on
-// the list or not, and its owner gets a mail: to confirm the address, or to come back to the entry. Signing up with a known address
-// is less work than with a new one, so an answer that must not tell which it was has to be sent at a time that does not depend on
-// Join. Where addresses are not confirmed, somebody who gives a known address gets its entry, which is not their own.
+// Where addresses are confirmed, the answer to somebody else has the status Unconfirmed and nothing
+// else, whether the address is on the list or not, and its owner gets a mail: to confirm the
+// address, or to come back to the entry. Signing up with a known address is less work than with a
+// new one, so an answer that must not tell which it was has to be sent at a time that does not
+// depend on Join. Where addresses are not confirmed, somebody who gives a known address gets its
+// entry, which is not their own.
 //
 // Users whose invite has expired sign up anew by Join, and others by Rejoin.
 func (l *List) Join(ctx context.Context, who SignUp, now time.Time) (Place, error) {
@@ -40,8 +44,9 @@ func (l *List) Join(ctx context.Context, who SignUp, now time.Time) (Place, erro
 	return l.answered(ctx, now, func(t *tx) (answer, error) { return t.join(a) })
 }
 
-// Rejoin signs the owner of an entry up anew whose invite has expired: at the end of the line, as somebody who was not on the list.
-// The error is ErrNotFound if there is no such entry that has expired.
+// Rejoin signs the owner of an entry up anew whose invite has expired: at the end of the line, as
+// somebody who was not on the list. The error is ErrNotFound if there is no such entry that has
+// expired.
 func (l *List) Rejoin(ctx context.Context, number int64, now time.Time) (Place, error) {
 	return l.answered(ctx, now, func(t *tx) (answer, error) { return t.rejoin(number, now.UnixMilli()) })
 }
@@ -88,8 +93,8 @@ func (s SignUp) arrival(now time.Time) (a arrival, err error) {
 	return a, err
 }
 
-// answer is what may be told of a change: the number of the entry, or 0 for nothing, and whether it is the caller's own; or why it was
-// refused.
+// answer is what may be told of a change: the number of the entry, or 0 for nothing, and whether it
+// is the caller's own; or why it was refused.
 type answer struct {
 	number  int64
 	own     bool
@@ -131,8 +136,8 @@ func (t *tx) join(a arrival) (answer, error) {
 	return answer{number: number, own: true}, t.greet(number, a)
 }
 
-// greet mails somebody who has signed up, if their mailbox may get the mail now: the link that confirms the address, or the one by which
-// the owner comes back.
+// greet mails somebody who has signed up, if their mailbox may get the mail now: the link that
+// confirms the address, or the one by which the owner comes back.
 func (t *tx) greet(number int64, a arrival) error {
 	var referrer *int64
 	if a.status == Unconfirmed {
@@ -152,8 +157,9 @@ func (t *tx) greet(number int64, a arrival) error {
 	}
 }
 
-// joinUser puts a user of the site on the list. The site vouches for the user and not for the address: one that has to be confirmed,
-// or that somebody has already, is not theirs as far as anybody knows.
+// joinUser puts a user of the site on the list. The site vouches for the user and not for the
+// address: one that has to be confirmed, or that somebody has already, is not theirs as far as
+// anybody knows.
 func (t *tx) joinUser(a arrival) (answer, error) {
 	s, found, err := t.find(`user_id = $2`, a.UserID)
 	switch {
@@ -250,8 +256,9 @@ func (t *tx) remind(s standing, a arrival) error {
 	return t.greet(s.number, a)
 }
 
-// askToConfirm mails the link that confirms an address. The link has what its sign-up says of who has brought the owner: another sign-up
-// with the address may be somebody else's, and neither takes the other's place before its owner has chosen a link.
+// askToConfirm mails the link that confirms an address. The link has what its sign-up says of who
+// has brought the owner: another sign-up with the address may be somebody else's, and neither takes
+// the other's place before its owner has chosen a link.
 func (t *tx) askToConfirm(number int64, a arrival, referrer *int64) error {
 	expires := a.at + t.settings.worth(t.settings.ConfirmTTL).Milliseconds()
 	token, err := t.token(number, "confirm", expires)

@@ -27,7 +27,8 @@ func TestTheMailsThatStrangersCauseGrowRare(t *testing.T) {
 	assert.Equal(t, []int{0, 1, 2, 4, 8, 16, 32, 56, 80, 104, 128, 152, 176, 200, 224, 248, 272, 296, 320, 344}, hours, "20 within 30 days")
 }
 
-// Of several sign-ups with an address that nobody has confirmed, some may be strangers': that one counts whose link its owner follows.
+// Of several sign-ups with an address that nobody has confirmed, some may be strangers': that one
+// counts whose link its owner follows.
 func TestNobodyTakesOverAReferralThatIsNotConfirmed(t *testing.T) {
 	onBoth(t, func(t *testing.T, name string) {
 		for latest, want := range map[bool][]int{false: {1, 0}, true: {0, 1}} {
@@ -51,8 +52,8 @@ func TestNobodyTakesOverAReferralThatIsNotConfirmed(t *testing.T) {
 	})
 }
 
-// The browser that confirms knows how its owner signed up: without a code it is nobody's referral, and it goes by the owner's network, whoever
-// caused the mail.
+// The browser that confirms knows how its owner signed up: without a code it is nobody's referral,
+// and it goes by the owner's network, whoever caused the mail.
 func TestTheBrowserThatConfirmsDecidesByWhomItWasBrought(t *testing.T) {
 	onBoth(t, func(t *testing.T, name string) {
 		w := newWorld(t, name, settings())

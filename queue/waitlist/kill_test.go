@@ -16,10 +16,12 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
 
-// childOf is the variable that has a run of the test binary sign people up in the database that it names.
+// childOf is the variable that has a run of the test binary sign people up in the database that it
+// names.
 const childOf = "WAITLIST_CHILD_OF"
 
-// signUpUntilKilled signs people up, several at a time, and writes the address of each whose answer it has.
+// signUpUntilKilled signs people up, several at a time, and writes the address of each whose answer
+// it has.
 func signUpUntilKilled(name string) int {
 	store, err := waitlist.Open(ctx, name)
 	if err != nil {
@@ -48,7 +50,8 @@ func signUpUntilKilled(name string) int {
 	return 1
 }
 
-// killInTheMiddle runs a child and kills it after so many answers. It returns the addresses that were answered.
+// killInTheMiddle runs a child and kills it after so many answers. It returns the addresses that
+// were answered.
 func killInTheMiddle(t *testing.T, name string, after int) (answered []string) {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), childOf+"="+name)

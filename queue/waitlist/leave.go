@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Leave takes an entry off the list and erases all personal data of it. A spot that it holds goes to the next. The error is
-// ErrNotFound.
+// Leave takes an entry off the list and erases all personal data of it. A spot that it holds goes
+// to the next. The error is ErrNotFound.
 func (l *List) Leave(ctx context.Context, number int64, now time.Time) error {
 	_, err := l.answered(ctx, now, func(t *tx) (answer, error) {
 		s, found, err := t.find(`number = $2`, number)
@@ -22,8 +22,9 @@ func (l *List) Leave(ctx context.Context, number int64, now time.Time) error {
 const owner = `e.number = COALESCE((SELECT number FROM tokens WHERE hash = $2 AND waitlist = $1), (SELECT number FROM spots WHERE token = $2 AND waitlist = $1))
 	AND e.status <> 'removed'`
 
-// EntryByMail returns the entry that the token of a mail is for, of whatever kind, also if it has been used or has expired. It shows that
-// somebody may leave, and no more. The error is ErrNotFound.
+// EntryByMail returns the entry that the token of a mail is for, of whatever kind, also if it has
+// been used or has expired. It shows that somebody may leave, and no more. The error is
+// ErrNotFound.
 func (l *List) EntryByMail(ctx context.Context, token string, now time.Time) (Entry, error) {
 	return l.entry(ctx, now, owner, hash(token))
 }

@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// List is an open waitlist. Its methods may be called at the same time. Each that changes something returns when the change is
-// durable. The time that a method is given is that of the node's clock: see [List.at] for nodes whose clock is wrong.
+// List is an open waitlist. Its methods may be called at the same time. Each that changes something
+// returns when the change is durable. The time that a method is given is that of the node's clock:
+// see [List.at] for nodes whose clock is wrong.
 type List struct {
 	name     string
 	db       *database
@@ -47,8 +48,8 @@ func (l *List) Name() string { return l.name }
 // Settings returns the settings that the list goes by.
 func (l *List) Settings() Settings { return *l.settings.Load() }
 
-// Configure changes the settings. What has been released before stays: with a smaller capacity nothing is released until enough
-// spots have ended.
+// Configure changes the settings. What has been released before stays: with a smaller capacity
+// nothing is released until enough spots have ended.
 func (l *List) Configure(s Settings) error {
 	if err := s.Validate(); err != nil {
 		return err
@@ -57,8 +58,9 @@ func (l *List) Configure(s Settings) error {
 	return nil
 }
 
-// Rank returns the place of the entry with that number among those who wait, from 1, and how many wait. The rank is 0 if the entry
-// does not wait. What this node has changed counts at once, what other nodes have changed after their changes were followed.
+// Rank returns the place of the entry with that number among those who wait, from 1, and how many
+// wait. The rank is 0 if the entry does not wait. What this node has changed counts at once, what
+// other nodes have changed after their changes were followed.
 func (l *List) Rank(number int64) (rank, total int) { return l.order.rank(number) }
 
 // Guest is somebody who has accepted an invite.
@@ -69,7 +71,8 @@ type Guest struct {
 	JoinedAt, InvitedAt time.Time
 }
 
-// Guest returns who has accepted with the entry of that number, which signed up at a moment. Like Rank and GuestOf it asks memory alone.
+// Guest returns who has accepted with the entry of that number, which signed up at a moment. Like
+// Rank and GuestOf it asks memory alone.
 func (l *List) Guest(number int64, joined time.Time) (g Guest, found bool) {
 	of, found := l.order.guest(number)
 	if !found || of.joined != joined.UnixMilli() { // or an entry of an earlier record had the number

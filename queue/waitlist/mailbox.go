@@ -9,13 +9,16 @@ import (
 	"time"
 )
 
-// Sign-ups cause at most mostHourly mails to a mailbox within an hour, mostDaily within a day and mostMonthly within forgetMailing, however its
-// address is written, and also if the entry was erased meanwhile. The last of each is for addresses without tags: so a stranger who types tagged ones, which may
-// arrive nowhere, does not keep the owner from being mailed. Any other mail has a link for the owner, who typed its address or did not.
+// Sign-ups cause at most mostHourly mails to a mailbox within an hour, mostDaily within a day and
+// mostMonthly within forgetMailing, however its address is written, and also if the entry was
+// erased meanwhile. The last of each is for addresses without tags: so a stranger who types tagged
+// ones, which may arrive nowhere, does not keep the owner from being mailed. Any other mail has a
+// link for the owner, who typed its address or did not.
 const mostHourly, mostDaily, mostMonthly = 3, 6, 20
 
-// cooldown is the least time between two mails that say the same. It grows up to mostCooldown: it is at least as long as it took from the
-// first such mail to the last. A mail is forgotten after forgetMailing.
+// cooldown is the least time between two mails that say the same. It grows up to mostCooldown: it
+// is at least as long as it took from the first such mail to the last. A mail is forgotten after
+// forgetMailing.
 const cooldown, mostCooldown, forgetMailing = time.Hour, 24 * time.Hour, 30 * 24 * time.Hour
 
 // mailKey returns the key of a list's hashes of mailboxes, which is made if there is none.
@@ -29,8 +32,8 @@ func mailKey(ctx context.Context, on runner, list string) (key []byte, err error
 	return key, err
 }
 
-// takeMail says whether a sign-up may cause a mail to an address now. If so, it has. The mail says by whom its reader was brought; nil if
-// it says nothing of that.
+// takeMail says whether a sign-up may cause a mail to an address now. If so, it has. The mail says
+// by whom its reader was brought; nil if it says nothing of that.
 func (t *tx) takeMail(a Address, referrer *int64) (may bool, err error) {
 	if a.Key == "" {
 		return true, nil // and there is none

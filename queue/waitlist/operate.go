@@ -16,12 +16,13 @@ const theGate Operator = "the gate"
 // MostPriority is the most that an operator can give, up or down. Referrals come on top of it.
 const MostPriority = 30_000
 
-// mostChanged is how many entries one transaction changes, so that others get their turn while many are changed. A part of a sweep takes
-// some 1,000 statements then: it is done in time even if the way to the database and back takes 20 ms.
+// mostChanged is how many entries one transaction changes, so that others get their turn while many
+// are changed. A part of a sweep takes some 1,000 statements then: it is done in time even if the
+// way to the database and back takes 20 ms.
 const mostChanged = 100
 
-// Audit is a line of the audit log: what an operator has done, or that the gate had to give an invite up. It has no personal data of people on the list. The admin API has
-// it as JSON.
+// Audit is a line of the audit log: what an operator has done, or that the gate had to give an
+// invite up. It has no personal data of people on the list. The admin API has it as JSON.
 type Audit struct {
 	ID       int64     `json:"id"`
 	At       time.Time `json:"at"`
@@ -44,8 +45,9 @@ func (l *List) operate(ctx context.Context, by Operator, now time.Time, do func(
 	return l.proceed(ctx, new(int64), by, now, do)
 }
 
-// proceed is operate for an operation that takes several transactions. They share a line of the audit log: the first one writes it
-// and sets line to its id, and each of the others brings its detail up to date.
+// proceed is operate for an operation that takes several transactions. They share a line of the
+// audit log: the first one writes it and sets line to its id, and each of the others brings its
+// detail up to date.
 func (l *List) proceed(ctx context.Context, line *int64, by Operator, now time.Time, do func(*tx) (audited, error)) error {
 	var a audited
 	var written int64
@@ -74,7 +76,8 @@ func (t *tx) audit(line int64, by Operator, a audited, now int64) (int64, error)
 	return line, err
 }
 
-// Log returns lines of the audit log, the newest first, from the one before the given; 0 is from the newest.
+// Log returns lines of the audit log, the newest first, from the one before the given; 0 is from
+// the newest.
 func (l *List) Log(ctx context.Context, before int64, most int) (lines []Audit, err error) {
 	err = each(ctx, l.db.reader, `SELECT id, at, operator, action, number, detail FROM audit
 		WHERE waitlist = $1 AND id < $2 ORDER BY id DESC LIMIT $3`, []any{l.name, cmp.Or(before, 1<<62), most},
@@ -89,8 +92,8 @@ func (l *List) Log(ctx context.Context, before int64, most int) (lines []Audit, 
 	return lines, err
 }
 
-// Pause stops invites: nothing is released, by hand, by plan, or in the place of spots that have ended, until Resume. People can sign
-// up and accept, and invites expire.
+// Pause stops invites: nothing is released, by hand, by plan, or in the place of spots that have
+// ended, until Resume. People can sign up and accept, and invites expire.
 func (l *List) Pause(ctx context.Context, by Operator, now time.Time) error {
 	return l.operate(ctx, by, now, func(t *tx) (audited, error) {
 		t.paused = 1
@@ -113,8 +116,10 @@ func (l *List) Remove(ctx context.Context, number int64, by Operator, now time.T
 	})
 }
 
-// SetPriority sets the priority of an entry, from -MostPriority to MostPriority. What referrals and actions have earned before is part of it,
-// and what they earn later comes on top. It is for people: programs that set priorities would overwrite each other's, and call Report. The errors are ErrNotFound and ErrRange.
+// SetPriority sets the priority of an entry, from -MostPriority to MostPriority. What referrals and
+// actions have earned before is part of it, and what they earn later comes on top. It is for
+// people: programs that set priorities would overwrite each other's, and call Report. The errors
+// are ErrNotFound and ErrRange.
 func (l *List) SetPriority(ctx context.Context, number int64, priority int, by Operator, now time.Time) error {
 	if priority < -MostPriority || priority > MostPriority {
 		return ErrRange
@@ -128,9 +133,10 @@ func (l *List) SetPriority(ctx context.Context, number int64, priority int, by O
 	})
 }
 
-// SetStatus takes an entry to another status: Waiting confirms it, or puts it back in its place and takes its spot away; Invited and
-// Accepted give it a spot out of turn; Expired ends its invite; Removed removes it. The errors are ErrNotFound, ErrFull if no spot
-// is free, and ErrStatus if there is no way from its status to the other.
+// SetStatus takes an entry to another status: Waiting confirms it, or puts it back in its place and
+// takes its spot away; Invited and Accepted give it a spot out of turn; Expired ends its invite;
+// Removed removes it. The errors are ErrNotFound, ErrFull if no spot is free, and ErrStatus if
+// there is no way from its status to the other.
 func (l *List) SetStatus(ctx context.Context, number int64, to Status, by Operator, now time.Time) error {
 	return l.onEntry(ctx, number, by, now, func(t *tx, s standing) (audited, error) {
 		refused, err := t.move(s, to, t.now)
@@ -175,7 +181,8 @@ func (t *tx) move(s standing, to Status, now int64) (refused, err error) {
 	}
 }
 
-// putBack puts an entry in line. A spot that it holds is not owed to anybody: the operator may release it, perhaps to others.
+// putBack puts an entry in line. A spot that it holds is not owed to anybody: the operator may
+// release it, perhaps to others.
 func (t *tx) putBack(s standing, now int64) error {
 	if s.status == Unconfirmed {
 		return t.confirm(s.number, now)

@@ -9,7 +9,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
 
-// BenchmarkEntries lists pages of a million: the first, one in the middle of equal priorities, and those of searches.
+// BenchmarkEntries lists pages of a million: the first, one in the middle of equal priorities, and
+// those of searches.
 func BenchmarkEntries(b *testing.B) {
 	for _, database := range []struct {
 		name string

@@ -9,8 +9,9 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue/line"
 )
 
-// order is an index in memory of those who wait, in order, and of those who have accepted: it tells ranks, and whom the door lets
-// in. The record is what counts; the index follows it by the versions of the entries.
+// order is an index in memory of those who wait, in order, and of those who have accepted: it tells
+// ranks, and whom the door lets in. The record is what counts; the index follows it by the versions
+// of the entries.
 type order struct {
 	catchUp sync.Mutex // held while following; guards seen
 	seen    int64      // the version up to which the index has followed
@@ -54,7 +55,8 @@ func id(number int64) (id queue.ID) {
 	return id
 }
 
-// rank returns the place of an entry among those who wait, from 1; 0 if it does not wait. Total counts those who wait.
+// rank returns the place of an entry among those who wait, from 1; 0 if it does not wait. Total
+// counts those who wait.
 func (o *order) rank(number int64) (rank, total int) {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
@@ -121,8 +123,9 @@ func (o *order) admit(c change) {
 const selectChanges = `SELECT number, version, status, priority, joined_at, COALESCE(user_id, ''), COALESCE(spot, 0),
 	COALESCE((SELECT released_at FROM spots s WHERE s.waitlist = entries.waitlist AND s.id = entries.spot), 0) FROM entries WHERE waitlist = $1 AND `
 
-// load reads everybody who waits or has accepted. The order tells what it told before until all are read. What changes meanwhile is
-// read again by the next follow. The caller holds catchUp, or is alone with the order.
+// load reads everybody who waits or has accepted. The order tells what it told before until all are
+// read. What changes meanwhile is read again by the next follow. The caller holds catchUp, or is
+// alone with the order.
 func (o *order) load(ctx context.Context, db *database, list string) error {
 	fresh := &order{standings: newStandings()}
 	seen, err := fresh.count(ctx, db, list)
@@ -152,9 +155,10 @@ func (o *order) count(ctx context.Context, db *database, list string) (version i
 	return version, nil
 }
 
-// follow reads what has changed since, by whichever node. The transactions of a list follow one another and each has a greater
-// version, so nothing can appear later below the version that was seen. If the list has an older version than that, its database has
-// lost transactions: a backup was restored, or another server has taken over. Then everything is read again.
+// follow reads what has changed since, by whichever node. The transactions of a list follow one
+// another and each has a greater version, so nothing can appear later below the version that was
+// seen. If the list has an older version than that, its database has lost transactions: a backup
+// was restored, or another server has taken over. Then everything is read again.
 func (o *order) follow(ctx context.Context, db *database, list string) error {
 	o.catchUp.Lock()
 	defer o.catchUp.Unlock()
@@ -170,7 +174,8 @@ func (o *order) follow(ctx context.Context, db *database, list string) error {
 	return err
 }
 
-// read applies the rows of a query. If it fails, some rows are applied, and newest is 0: they are read again.
+// read applies the rows of a query. If it fails, some rows are applied, and newest is 0: they are
+// read again.
 func (o *order) read(ctx context.Context, db *database, query string, args ...any) (newest int64, err error) {
 	changes := make([]change, 0, atATime)
 	err = each(ctx, db.reader, query, args, func(scan func(into ...any) error) error {

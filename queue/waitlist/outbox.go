@@ -26,8 +26,9 @@ const (
 	longestError = 200 // bytes
 )
 
-// deliverWithin is how long it is tried to deliver a mail with a link that ends: as long as mail servers do (RFC 5321, 4.5.4.1), and
-// more. A link that works for longer is worth sending for longer.
+// deliverWithin is how long it is tried to deliver a mail with a link that ends: as long as mail
+// servers do (RFC 5321, 4.5.4.1), and more. A link that works for longer is worth sending for
+// longer.
 const deliverWithin = 7 * 24 * time.Hour
 
 // worth is how long a mail is worth sending whose link works for a time.
@@ -38,7 +39,8 @@ func (s *Settings) worth(works time.Duration) time.Duration {
 	return works
 }
 
-// Mail is a mail that is still to be sent. It is kept in the transaction that has made what it tells.
+// Mail is a mail that is still to be sent. It is kept in the transaction that has made what it
+// tells.
 type Mail struct {
 	ID       int64
 	Kind     MailKind
@@ -49,15 +51,16 @@ type Mail struct {
 	Attempts int // with this one
 	At       time.Time
 
-	// ExpiresAt is when the mail is no longer worth sending. It is not when the link in it ends: that is Settings.InviteTTL or
-	// Settings.ConfirmTTL after the mail was sent.
+	// ExpiresAt is when the mail is no longer worth sending. It is not when the link in it ends:
+	// that is Settings.InviteTTL or Settings.ConfirmTTL after the mail was sent.
 	ExpiresAt time.Time
 
 	list string
 }
 
-// DedupeID names the mail: it is the same each time that the mail is sent, and no other mail has it. It can be the local part of a
-// Message-ID, for it tells nothing of who signed up when: it is a hash, and the token in it is nobody's to guess.
+// DedupeID names the mail: it is the same each time that the mail is sent, and no other mail has
+// it. It can be the local part of a Message-ID, for it tells nothing of who signed up when: it is a
+// hash, and the token in it is nobody's to guess.
 func (m Mail) DedupeID() string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %d %s", m.list, m.ID, m.At.UnixMilli(), m.Token))
 	return hex.EncodeToString(sum[:16])
@@ -97,8 +100,9 @@ func (l *List) HasMail(ctx context.Context, now time.Time) (bool, error) {
 		[]any{l.name, l.at(now).UnixMilli()}, new(int))
 }
 
-// Lease returns mails that are due, the longest first, and hides them from others until the lease ends. Each has to be answered
-// with Sent, Failed or Drop; one that is not is due again when the lease ends.
+// Lease returns mails that are due, the longest first, and hides them from others until the lease
+// ends. Each has to be answered with Sent, Failed or Drop; one that is not is due again when the
+// lease ends.
 func (l *List) Lease(ctx context.Context, most int, lease time.Duration, now time.Time) ([]Mail, error) {
 	if due, err := l.HasMail(ctx, now); err != nil || !due {
 		return nil, err
@@ -151,7 +155,8 @@ func (t *tx) beginTime(m Mail, spot int64) error {
 	return t.exec(`UPDATE entries SET mailed_at = $3 WHERE waitlist = $1 AND number = $2 AND status = 'unconfirmed'`, t.list, m.Number, t.now)
 }
 
-// Failed keeps a mail for another attempt: after a minute, then after twice as long each time, up to four hours.
+// Failed keeps a mail for another attempt: after a minute, then after twice as long each time, up
+// to four hours.
 func (l *List) Failed(ctx context.Context, m Mail, reason error, now time.Time) error {
 	wait := min(longestRetry, firstRetry<<min(max(0, m.Attempts-1), 10))
 	text := plain(reason.Error())
@@ -166,8 +171,8 @@ func plain(text string) string {
 	return strings.ToValidUTF8(strings.ReplaceAll(text[:min(len(text), longestError)], "\x00", ""), "")
 }
 
-// Drop takes a mail out of the outbox whose address takes no mail, and notes that with the entry. An invite stays for its time from
-// then on: its owner may still come by another way.
+// Drop takes a mail out of the outbox whose address takes no mail, and notes that with the entry.
+// An invite stays for its time from then on: its owner may still come by another way.
 func (l *List) Drop(ctx context.Context, m Mail, now time.Time) error {
 	return l.write(ctx, now, func(t *tx) error {
 		spots, err := t.numbers(`DELETE FROM outbox WHERE waitlist = $1 AND id = $2 RETURNING spot`, t.list, m.ID)

@@ -49,7 +49,8 @@ const (
 	MostPasses   = 10_000 // that are made at once
 )
 
-// Passes are those of all rooms. Every call is one transaction, on all nodes: a pass is never used more often than it may be.
+// Passes are those of all rooms. Every call is one transaction, on all nodes: a pass is never used
+// more often than it may be.
 type Passes struct{ db *database }
 
 // Passes returns the passes in the store.
@@ -60,7 +61,8 @@ func (p *Passes) at(now time.Time) int64 {
 	return now.Add(time.Duration(p.db.ahead.Load())).UnixMilli()
 }
 
-// Make makes so many passes like one, and returns them with their codes. Of the one, Room, Name, Kind, Uses, MadeBy and ExpiresAt count.
+// Make makes so many passes like one, and returns them with their codes. Of the one, Room, Name,
+// Kind, Uses, MadeBy and ExpiresAt count.
 func (p *Passes) Make(ctx context.Context, like Pass, count int, now time.Time) ([]Pass, error) {
 	made := make([]Pass, count)
 	err := p.db.inTransaction(ctx, func(ctx context.Context, on runner) error {
@@ -96,8 +98,8 @@ func newPassCode() string {
 	return t[:4] + "-" + t[4:8] + "-" + t[8:12]
 }
 
-// NormalCode is a code as people may type it, in one form: without dashes and spaces, in capitals, and with letters in the place of the
-// digits that look like them, which no code has.
+// NormalCode is a code as people may type it, in one form: without dashes and spaces, in capitals,
+// and with letters in the place of the digits that look like them, which no code has.
 func NormalCode(typed string) string {
 	return strings.NewReplacer("-", "", " ", "", "0", "O", "1", "I", "8", "B").Replace(strings.ToUpper(typed))
 }
@@ -112,7 +114,8 @@ func scanPass(scan func(into ...any) error) (p Pass, err error) {
 	return p, err
 }
 
-// List returns the passes of a room in the order in which they were made, after the one with that id, or from the first; at most so many.
+// List returns the passes of a room in the order in which they were made, after the one with that
+// id, or from the first; at most so many.
 func (p *Passes) List(ctx context.Context, room, after string, most int) (list []Pass, err error) {
 	err = each(ctx, p.db.reader, `SELECT `+passColumns+` FROM passes WHERE room = $1
 		AND ($2 = '' OR (made_at, id) > (SELECT made_at, id FROM passes WHERE id = $2)) ORDER BY made_at, id LIMIT $3`,
@@ -124,13 +127,15 @@ func (p *Passes) List(ctx context.Context, room, after string, most int) (list [
 	return list, err
 }
 
-// Usable returns the pass of an id that can still be used by somebody. The error is ErrExpired for every other.
+// Usable returns the pass of an id that can still be used by somebody. The error is ErrExpired for
+// every other.
 func (p *Passes) Usable(ctx context.Context, room, id string, now time.Time) (found Pass, err error) {
 	return p.find(ctx, room, `id = $3 AND used < uses`, id, now)
 }
 
-// ByCode returns the pass of a code, as people type it. It may be used up, and still be that of somebody who has used it. The error is
-// ErrExpired for a pass that has expired or was revoked, and for none.
+// ByCode returns the pass of a code, as people type it. It may be used up, and still be that of
+// somebody who has used it. The error is ErrExpired for a pass that has expired or was revoked, and
+// for none.
 func (p *Passes) ByCode(ctx context.Context, room, code string, now time.Time) (Pass, error) {
 	return p.find(ctx, room, `code = $3`, hash(NormalCode(code)), now)
 }
@@ -148,7 +153,8 @@ func (p *Passes) find(ctx context.Context, room, condition string, value any, no
 	return found, err
 }
 
-// Use counts a use of a pass. A form that is sent again is the same use. The error is ErrExpired for a pass that cannot be used any more.
+// Use counts a use of a pass. A form that is sent again is the same use. The error is ErrExpired
+// for a pass that cannot be used any more.
 func (p *Passes) Use(ctx context.Context, room, id, form string, now time.Time) (u PassUse, err error) {
 	u.Pass = id
 	err = p.db.inTransaction(ctx, func(ctx context.Context, on runner) error {
@@ -181,8 +187,8 @@ func refusal(err error) error {
 	return err
 }
 
-// Revoke ends the passes of a room that have an id or a name. It returns them, with those that were revoked before, and says how many it
-// has ended.
+// Revoke ends the passes of a room that have an id or a name. It returns them, with those that were
+// revoked before, and says how many it has ended.
 func (p *Passes) Revoke(ctx context.Context, room, idOrName string, by Operator, now time.Time) (named []Pass, ended int, err error) {
 	const which = ` WHERE room = $1 AND (id = $2 OR name = $2)`
 	err = p.db.inTransaction(ctx, func(ctx context.Context, on runner) error {

@@ -17,8 +17,8 @@ type Plan struct {
 	rest int64 // what is still to come of a release that has begun
 }
 
-// Schedule plans a release. Of those that come again, one that was missed is not made up for: the next comes at its time. The
-// error is ErrRange.
+// Schedule plans a release. Of those that come again, one that was missed is not made up for: the
+// next comes at its time. The error is ErrRange.
 func (l *List) Schedule(ctx context.Context, p Plan, by Operator, now time.Time) (id int64, err error) {
 	if p.Size < 1 || p.Every < 0 || p.Every > 0 && p.Every < time.Second || p.At.UnixMilli() <= 0 {
 		return 0, ErrRange
@@ -66,8 +66,8 @@ func plans(ctx context.Context, on runner, list, condition string, args ...any) 
 	return found, err
 }
 
-// runPlans releases what is due, as far as a transaction may. A plan of which something is left stays due for the rest. While the list
-// is paused, plans wait.
+// runPlans releases what is due, as far as a transaction may. A plan of which something is left
+// stays due for the rest. While the list is paused, plans wait.
 func (t *tx) runPlans(now int64) (released int, err error) {
 	if t.paused != 0 {
 		return 0, nil

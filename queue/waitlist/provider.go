@@ -6,7 +6,8 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// providers are domains at which many people have addresses who know nothing of each other, as publicsuffix names them.
+// providers are domains at which many people have addresses who know nothing of each other, as
+// publicsuffix names them.
 var providers = setOf(`
 	126.com 163.com aol.com bluewin.ch bol.com.br btinternet.com comcast.net cox.net daum.net duck.com earthlink.net fastmail.com foxmail.com free.fr
 	freenet.de gmail.com gmx.at gmx.ch gmx.com gmx.de gmx.net googlemail.com hanmail.net hey.com home.pl hotmail.co.uk hotmail.com hotmail.de hotmail.es
@@ -25,7 +26,8 @@ func setOf(words string) map[string]bool {
 	return set
 }
 
-// ownDomain returns the domain that somebody has registered for an address; "" if it is a provider's, or there is no address.
+// ownDomain returns the domain that somebody has registered for an address; "" if it is a
+// provider's, or there is no address.
 func ownDomain(key string) string {
 	_, domain, _ := strings.Cut(key, "@")
 	registered, err := publicsuffix.EffectiveTLDPlusOne(domain)

@@ -5,11 +5,13 @@ import (
 	"time"
 )
 
-// A burst is more than mostFromNetwork confirmed referees of one referrer from one network within burstTime.
+// A burst is more than mostFromNetwork confirmed referees of one referrer from one network within
+// burstTime.
 const mostFromNetwork, burstTime = 3, time.Hour
 
-// mostFromDomain is how many confirmed referees of one referrer count at a time that have addresses of one domain, which is no mail provider's:
-// its owner makes as many addresses as they like. Referees who leave count no more, and those who wait for that reason count in their place.
+// mostFromDomain is how many confirmed referees of one referrer count at a time that have addresses
+// of one domain, which is no mail provider's: its owner makes as many addresses as they like.
+// Referees who leave count no more, and those who wait for that reason count in their place.
 const mostFromDomain = 3
 
 // Reason says why a referral waits for an operator.
@@ -31,8 +33,8 @@ type Credit struct {
 	At                          time.Time // when the referee was confirmed
 }
 
-// credit credits the referrer of an entry that is confirmed now, if there is one. A referee is somebody who was not on the list, so
-// nobody can be their own.
+// credit credits the referrer of an entry that is confirmed now, if there is one. A referee is
+// somebody who was not on the list, so nobody can be their own.
 func (t *tx) credit(referee, now int64) error {
 	var referrer int64
 	var key, mailbox, network string
@@ -65,9 +67,10 @@ type credit struct {
 	key, mailbox, network, domain string // of the referee
 }
 
-// suspicion returns why a referral has to wait for an operator; "" if it need not. Addresses that nobody has confirmed say nothing: anybody
-// can have typed them. Where addresses are not confirmed, only the referrer's own is compared with the referee's: else anybody who signs up
-// with another spelling of somebody's address had the referral of that person wait.
+// suspicion returns why a referral has to wait for an operator; "" if it need not. Addresses that
+// nobody has confirmed say nothing: anybody can have typed them. Where addresses are not confirmed,
+// only the referrer's own is compared with the referee's: else anybody who signs up with another
+// spelling of somebody's address had the referral of that person wait.
 func (t *tx) suspicion(c credit, now int64) (Reason, error) {
 	if c.key != "" && t.settings.Disposable.Has(c.key) {
 		return Disposable, nil
@@ -114,7 +117,8 @@ func (t *tx) boost(referrer int64) error {
 		t.list, referrer, earned-boost, earned, t.version)
 }
 
-// withdraw takes back what an entry that leaves has earned its referrer. Another of its domain who has waited counts in its place.
+// withdraw takes back what an entry that leaves has earned its referrer. Another of its domain who
+// has waited counts in its place.
 func (t *tx) withdraw(referee int64) error {
 	var referrer int64
 	var domain, state string
@@ -138,7 +142,8 @@ func (t *tx) withdraw(referee int64) error {
 	return t.boost(referrer)
 }
 
-// Held returns referrals that wait for an operator, by the numbers of the referees, from the one after the given.
+// Held returns referrals that wait for an operator, by the numbers of the referees, from the one
+// after the given.
 func (l *List) Held(ctx context.Context, after int64, most int) (list []Credit, err error) {
 	err = each(ctx, l.db.reader, `SELECT c.referee, c.referrer, COALESCE(e.email, ''), COALESCE(r.email, ''), c.reason, c.at
 		FROM credits c JOIN entries e ON e.waitlist = c.waitlist AND e.number = c.referee JOIN entries r ON r.waitlist = c.waitlist AND r.number = c.referrer

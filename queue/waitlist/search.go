@@ -58,8 +58,8 @@ func (s Search) terms() *terms {
 	return t
 }
 
-// contain adds that an entry has a text. LOWER knows no letters but those of ASCII in SQLite, so the text is looked for as it is too;
-// and an address is found by its key, however it was typed.
+// contain adds that an entry has a text. LOWER knows no letters but those of ASCII in SQLite, so
+// the text is looked for as it is too; and an address is found by its key, however it was typed.
 func (t *terms) contain(text string) {
 	exact := "%" + escaped.Replace(text) + "%"
 	lower := strings.ToLower(exact)
@@ -69,9 +69,9 @@ func (t *terms) contain(text string) {
 		address.Key, lower, exact, lower, exact, lower, text)
 }
 
-// Entries lists entries. Removed ones are among them only if they are asked for. The errors are ErrText, and ErrNotFound if the entry that
-// the page begins after was never there. With a million entries it takes some tenths of a second to count them, and up to seconds to look
-// for a text.
+// Entries lists entries. Removed ones are among them only if they are asked for. The errors are
+// ErrText, and ErrNotFound if the entry that the page begins after was never there. With a million
+// entries it takes some tenths of a second to count them, and up to seconds to look for a text.
 func (l *List) Entries(ctx context.Context, s Search) (p Page, err error) {
 	if !isText(s.Text) {
 		return Page{}, ErrText
@@ -100,7 +100,8 @@ func (l *List) page(ctx context.Context, s Search) ([]Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Each of the two reads one range of an index. A condition for both would have the first pass over all of the same priority.
+	// Each of the two reads one range of an index. A condition for both would have the first pass
+	// over all of the same priority.
 	same := s.terms()
 	same.and(`e.priority = ? AND e.number > ?`, priority, s.After)
 	list, err := l.entriesInOrder(ctx, same, s.Most)
@@ -113,8 +114,9 @@ func (l *List) page(ctx context.Context, s Search) ([]Entry, error) {
 	return append(list, rest...), err
 }
 
-// priority returns the priority of an entry, or the one that it had: a sign-up that nobody confirmed is erased, also in the middle of
-// a listing. Nobody but an operator can have given it one, and the audit log has that.
+// priority returns the priority of an entry, or the one that it had: a sign-up that nobody
+// confirmed is erased, also in the middle of a listing. Nobody but an operator can have given it
+// one, and the audit log has that.
 func (l *List) priority(ctx context.Context, number int64) (priority int64, err error) {
 	found, err := one(ctx, l.db.reader, `SELECT COALESCE(
 			(SELECT priority FROM entries WHERE waitlist = $1 AND number = $2),
@@ -139,7 +141,8 @@ type Numbers struct {
 	Mails   int // still to be sent
 	Paused  bool
 
-	// Released, Accepted and Expired count the spots that were ever released, accepted, and left to expire.
+	// Released, Accepted and Expired count the spots that were ever released, accepted, and left to
+	// expire.
 	Released, Accepted, Expired int
 
 	Undelivered int // of those that have expired: the mail could not be delivered
@@ -171,8 +174,8 @@ func (l *List) Numbers(ctx context.Context) (n Numbers, err error) {
 	return n, err
 }
 
-// Find returns the number of the entry that a text names: its number, its address, or a user of the site. A user's name that is a number or has
-// an @ needs user: before it. The error is ErrNotFound.
+// Find returns the number of the entry that a text names: its number, its address, or a user of the
+// site. A user's name that is a number or has an @ needs user: before it. The error is ErrNotFound.
 func (l *List) Find(ctx context.Context, text string) (number int64, err error) {
 	if number, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return number, nil

@@ -10,7 +10,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue/setting"
 )
 
-// Settings are what a waitlist goes by. The tags define each setting, as those of queue.Settings do: see [setting.Field].
+// Settings are what a waitlist goes by. The tags define each setting, as those of queue.Settings
+// do: see [setting.Field].
 type Settings struct {
 	Capacity      int           `yaml:"capacity" default:"0" min:"0" usage:"live invites and acceptances together; 0 is unlimited"`
 	InviteTTL     time.Duration `yaml:"invite_ttl" default:"48h" min:"1s" max:"8760h" usage:"time in which an invite can be accepted, from when its mail is sent"`
@@ -20,14 +21,15 @@ type Settings struct {
 	ConfirmEmail  bool          `yaml:"confirm_email" default:"true" usage:"an address counts once its owner has confirmed it"`
 	ConfirmTTL    time.Duration `yaml:"confirm_ttl" default:"168h" min:"1m" max:"8760h" usage:"time in which an address can be confirmed, from when the mail is sent; then the sign-up is erased"`
 
-	// Disposable are domains whose addresses earn their referrer nothing before an operator has looked.
+	// Disposable are domains whose addresses earn their referrer nothing before an operator has
+	// looked.
 	Disposable Domains `yaml:"-"`
 
 	// Actions are what people can do to move up, each with its own name.
 	Actions []Action `yaml:"-"`
 
-	// Mailed says that mails are sent, so that the time of what their links are for begins when they are. Where they are kept for
-	// operators, it begins at once.
+	// Mailed says that mails are sent, so that the time of what their links are for begins when
+	// they are. Where they are kept for operators, it begins at once.
 	Mailed bool `yaml:"-"`
 }
 

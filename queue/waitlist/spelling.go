@@ -12,7 +12,8 @@ type spelling struct {
 	tag     string // what begins a tag, besides a plus
 }
 
-// spellings are what providers say of their own domains. Elsewhere only what follows a plus makes no difference.
+// spellings are what providers say of their own domains. Elsewhere only what follows a plus makes
+// no difference.
 var spellings = spellingsOf(map[string]spelling{
 	"gmail.com googlemail.com":                     {domain: "gmail.com", ignored: "."},
 	"proton.me protonmail.com protonmail.ch pm.me": {domain: "proton.me", ignored: ".-_"},
@@ -32,7 +33,8 @@ func spellingsOf(table map[string]spelling) map[string]spelling {
 	return all
 }
 
-// inbox is where the mails to the address arrive, however it is written, and says whether it has a tag.
+// inbox is where the mails to the address arrive, however it is written, and says whether it has a
+// tag.
 func (a Address) inbox() (mailbox string, tagged bool) {
 	local, domain, _ := strings.Cut(a.Key, "@")
 	s := spellings[domain]

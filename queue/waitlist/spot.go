@@ -10,7 +10,8 @@ const (
 	spotFreed    = "freed" // somebody who held it has left, or an operator has taken it back
 )
 
-// free counts the spots that may be released now, at most so many as wanted. Those who hold a spot are no more than the capacity.
+// free counts the spots that may be released now, at most so many as wanted. Those who hold a spot
+// are no more than the capacity.
 func (t *tx) free(wanted int64) int64 {
 	if capacity := int64(t.settings.Capacity); capacity > 0 {
 		return max(0, min(wanted, capacity-t.held))
@@ -43,8 +44,9 @@ func (t *tx) invitees(condition string, arg int64) (list []invitee, err error) {
 // left counts the entries that the transaction may still invite.
 func (t *tx) left() int64 { return max(0, mostChanged-t.invited) }
 
-// fill releases a spot for each one that has ended, as soon as there is somebody who waits: by the transaction that has ended it,
-// or by the one that has brought somebody. What is too much for one transaction is left to the next ones and to the sweep.
+// fill releases a spot for each one that has ended, as soon as there is somebody who waits: by the
+// transaction that has ended it, or by the one that has brought somebody. What is too much for one
+// transaction is left to the next ones and to the sweep.
 func (t *tx) fill() error {
 	if t.paused != 0 {
 		return nil
@@ -60,8 +62,8 @@ func (t *tx) fill() error {
 	return t.invite(next, owed, t.now)
 }
 
-// invite releases a spot to each of some entries, in the places of as many that have ended, or of none. Until its mail is sent, an invite
-// has the time in which that is tried.
+// invite releases a spot to each of some entries, in the places of as many that have ended, or of
+// none. Until its mail is sent, an invite has the time in which that is tried.
 func (t *tx) invite(list []invitee, replaces []int64, now int64) error {
 	if len(list) == 0 {
 		return nil
@@ -90,7 +92,8 @@ func (t *tx) invite(list []invitee, replaces []int64, now int64) error {
 	return t.writeInvites(spots, mails, numbers, replaced)
 }
 
-// writeInvites writes invites: their spots, their mails, the entries, and the spots that are replaced.
+// writeInvites writes invites: their spots, their mails, the entries, and the spots that are
+// replaced.
 func (t *tx) writeInvites(spots, mails [][]any, numbers, replaced []any) error {
 	err := t.insert(`INSERT INTO spots (waitlist, id, number, state, token, released_at, expires_at, replaces)`, spots)
 	if err != nil {
@@ -130,7 +133,8 @@ func (t *tx) give(number int64, state string, now int64) error {
 		t.list, number, string(status), t.lastSpot, t.version)
 }
 
-// endSpot ends the spot that an entry holds, if it holds one. If it is owed, the next gets a spot in its place.
+// endSpot ends the spot that an entry holds, if it holds one. If it is owed, the next gets a spot
+// in its place.
 func (t *tx) endSpot(number int64, state string, owed bool, now int64) error {
 	owes := 0
 	if owed {
@@ -155,7 +159,8 @@ func (t *tx) expire(now, number int64) error {
 	return t.runOut(number, now)
 }
 
-// runOut ends an invite whose time has run out. The audit log has those whose mail was not delivered in all the time.
+// runOut ends an invite whose time has run out. The audit log has those whose mail was not
+// delivered in all the time.
 func (t *tx) runOut(number, now int64) error {
 	var attempts int64
 	undelivered, err := t.scan(`SELECT COALESCE((SELECT attempts FROM outbox o WHERE o.waitlist = s.waitlist AND o.number = s.number AND o.spot = s.id), -1)

@@ -14,7 +14,8 @@ type runner interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// statements is a runner that prepares each statement once. The driver of PostgreSQL does so by itself.
+// statements is a runner that prepares each statement once. The driver of PostgreSQL does so by
+// itself.
 type statements struct {
 	on interface {
 		PrepareContext(ctx context.Context, query string) (*sql.Stmt, error)
@@ -61,10 +62,12 @@ func (s *statements) QueryContext(ctx context.Context, query string, args ...any
 	return stmt.QueryContext(ctx, args...)
 }
 
-// longestQuery is how long a server may take to answer a query: that for a million who wait takes some seconds.
+// longestQuery is how long a server may take to answer a query: that for a million who wait takes
+// some seconds.
 const longestQuery = time.Minute
 
-// limited ends the context of a query in time. A file needs no limit: it has answered or failed before.
+// limited ends the context of a query in time. A file needs no limit: it has answered or failed
+// before.
 func limited(ctx context.Context, on runner) (context.Context, context.CancelFunc) {
 	if _, file := on.(*statements); file {
 		return ctx, func() {}

@@ -7,7 +7,8 @@ import (
 	"sync"
 )
 
-// Store is the database that has the record of some waitlists. Several nodes can have one PostgreSQL database open.
+// Store is the database that has the record of some waitlists. Several nodes can have one
+// PostgreSQL database open.
 type Store struct {
 	db *database
 
@@ -15,8 +16,9 @@ type Store struct {
 	lists []*List
 }
 
-// Open opens a database and brings its tables up to date. The name is a URL (postgres://…), or the path of an SQLite file, which is
-// made if it is not there. Its directory has to exist. A PostgreSQL need not be there yet: see [Store.Failing].
+// Open opens a database and brings its tables up to date. The name is a URL (postgres://…), or the
+// path of an SQLite file, which is made if it is not there. Its directory has to exist. A
+// PostgreSQL need not be there yet: see [Store.Failing].
 func Open(ctx context.Context, name string) (*Store, error) {
 	db, err := open(ctx, name)
 	if err != nil {
@@ -43,8 +45,9 @@ func (s *Store) Close() error {
 	return s.db.close()
 }
 
-// List opens the waitlist of that name, which is made if it is not there, and reads who waits: some seconds for a million.
-// A name is opened once. While the database is not there, whatever is asked of the list fails with ErrAway; [List.Sweep] opens it.
+// List opens the waitlist of that name, which is made if it is not there, and reads who waits: some
+// seconds for a million. A name is opened once. While the database is not there, whatever is asked
+// of the list fails with ErrAway; [List.Sweep] opens it.
 func (s *Store) List(ctx context.Context, name string, settings Settings) (*List, error) {
 	if err := settings.Validate(); err != nil {
 		return nil, err

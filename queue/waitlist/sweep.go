@@ -15,9 +15,10 @@ type Swept struct {
 	Undelivered int // invites that have expired, and whose mail could not be delivered
 }
 
-// Sweep does what is due: it ends invites that nobody has accepted in time, gives their spots to the next, releases by plan,
-// erases sign-ups that nobody has confirmed in time, and follows other nodes. Every node calls it, each second: what is due is done
-// once. It costs little if nothing is. Much is done in parts, each in a transaction.
+// Sweep does what is due: it ends invites that nobody has accepted in time, gives their spots to
+// the next, releases by plan, erases sign-ups that nobody has confirmed in time, and follows other
+// nodes. Every node calls it, each second: what is due is done once. It costs little if nothing is.
+// Much is done in parts, each in a transaction.
 func (l *List) Sweep(ctx context.Context, now time.Time) (total Swept, err error) {
 	err = l.open(ctx)
 	if err == nil {
@@ -76,7 +77,8 @@ func (l *List) due(ctx context.Context, now int64) (due bool, err error) {
 	return due, err
 }
 
-// stale is the condition of sign-ups whose last mail is as old as $3, and that are not to be mailed.
+// stale is the condition of sign-ups whose last mail is as old as $3, and that are not to be
+// mailed.
 const stale = `status = 'unconfirmed' AND mailed_at <= $3
 	AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.waitlist = entries.waitlist AND o.number = entries.number)`
 
@@ -118,8 +120,8 @@ func (t *tx) sweepInvites(now int64) (int, error) {
 	return len(overdue), nil
 }
 
-// sweepUnconfirmed erases sign-ups whose last mail was sent so long ago. Nothing refers to them, so nothing of them stays. Links that
-// expired so long ago are forgotten too.
+// sweepUnconfirmed erases sign-ups whose last mail was sent so long ago. Nothing refers to them, so
+// nothing of them stays. Links that expired so long ago are forgotten too.
 func (t *tx) sweepUnconfirmed(mailed int64) (int, error) {
 	found, err := t.numbers(`SELECT number FROM entries WHERE waitlist = $1 AND `+stale+` LIMIT $2`, t.list, mostChanged, mailed)
 	if err != nil {

@@ -14,13 +14,15 @@ func newToken() string {
 	return base64.RawURLEncoding.EncodeToString(b[:])
 }
 
-// hash is what is kept of a token. The token has 128 random bits, so its hash needs neither salt nor slowness.
+// hash is what is kept of a token. The token has 128 random bits, so its hash needs neither salt
+// nor slowness.
 func hash(token string) []byte {
 	sum := sha256.Sum256([]byte(token))
 	return sum[:]
 }
 
-// isCode reports whether a text may be a referral code. The databases refuse some others, each in its own way.
+// isCode reports whether a text may be a referral code. The databases refuse some others, each in
+// its own way.
 func isCode(text string) bool {
 	return text != "" && len(text) <= 64 && !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
 }

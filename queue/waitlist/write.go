@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// mostJobs is how many jobs share a transaction, and longestTurn how long a transaction goes on beginning jobs.
+// mostJobs is how many jobs share a transaction, and longestTurn how long a transaction goes on
+// beginning jobs.
 const mostJobs, longestTurn = 256, 2 * time.Second
 
 // job is a change that somebody waits for, until the context ends.
@@ -21,8 +22,8 @@ type job struct {
 	skipped error // why the job was not done
 }
 
-// tx is a transaction on one waitlist. It begins by taking the list's row, so that the transactions of a list follow one another,
-// on all nodes. The counters of the row are in memory meanwhile.
+// tx is a transaction on one waitlist. It begins by taking the list's row, so that the transactions
+// of a list follow one another, on all nodes. The counters of the row are in memory meanwhile.
 type tx struct {
 	ctx      context.Context
 	on       runner
@@ -43,9 +44,10 @@ type tx struct {
 	events                  [][]any // that the transaction is to write
 }
 
-// write does a job and returns when its transaction is durable. Jobs that come at the same time share a transaction. An error of
-// do takes back what its job did, and no other. A refusal that has to leave traces is no error of do: it is told otherwise. If the
-// context ends meanwhile, do may still run after write has returned: what do writes to is to be read only if write has succeeded.
+// write does a job and returns when its transaction is durable. Jobs that come at the same time
+// share a transaction. An error of do takes back what its job did, and no other. A refusal that has
+// to leave traces is no error of do: it is told otherwise. If the context ends meanwhile, do may
+// still run after write has returned: what do writes to is to be read only if write has succeeded.
 func (l *List) write(ctx context.Context, now time.Time, do func(*tx) error) error {
 	if !l.opened.Load() {
 		return ErrAway
@@ -95,8 +97,9 @@ func (l *List) gather(first *job) []*job {
 	return batch
 }
 
-// commit writes jobs of the batch together, as many as a transaction may begin, answers them, and counts them. If a job fails, it and
-// those before it are done again, each alone. What a commit that failed has done is not known, so nothing is done again then.
+// commit writes jobs of the batch together, as many as a transaction may begin, answers them, and
+// counts them. If a job fails, it and those before it are done again, each alone. What a commit
+// that failed has done is not known, so nothing is done again then.
 func (l *List) commit(batch []*job) (done int) {
 	done, err := l.transact(batch)
 	if done > 1 && errors.As(err, &failed{}) {
@@ -107,7 +110,8 @@ func (l *List) commit(batch []*job) (done int) {
 	return done
 }
 
-// commitEach writes each job in a transaction of its own. If the database fails, it fails for all that are left.
+// commitEach writes each job in a transaction of its own. If the database fails, it fails for all
+// that are left.
 func (l *List) commitEach(jobs []*job) {
 	for i := range jobs {
 		_, err := l.transact(jobs[i : i+1])
@@ -155,7 +159,8 @@ func (l *List) transact(batch []*job) (done int, err error) {
 	return done, err
 }
 
-// failed is the fault of a job, rather than of the database or of a time that has run out. The transaction is taken back.
+// failed is the fault of a job, rather than of the database or of a time that has run out. The
+// transaction is taken back.
 type failed struct{ error }
 
 func (f failed) Unwrap() error { return f.error }

@@ -26,7 +26,8 @@ var (
 	scriptSource string
 )
 
-// refreshInterval is how long after it was loaded, or has last asked, a page asks for the rank anew.
+// refreshInterval is how long after it was loaded, or has last asked, a page asks for the rank
+// anew.
 const refreshInterval = 2 * time.Minute
 
 // Options says whose pages they are.

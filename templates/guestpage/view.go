@@ -38,7 +38,8 @@ const (
 type View struct {
 	State State // "" is SignUp
 	// Path is that of the list. The form posts to it; to leave, with the field leave=yes. The
-	// buttons post to Path/confirm, Path/invite and Path/leave; that of Return to Path, with the field secret.
+	// buttons post to Path/confirm, Path/invite and Path/leave; that of Return to Path, with the
+	// field secret.
 	Path string
 
 	Problem  Problem // of the form
@@ -46,7 +47,8 @@ type View struct {
 	Referral string  // the code of the link by which they came: the field referral of the form
 	Named    bool    // the site names its user: the form asks for no address, and the page promises no mail
 	Direct   bool    // an address counts without a mail that confirms it
-	// The challenge that the form has, if the SiteKey is not "": the class of its element, and its script.
+	// The challenge that the form has, if the SiteKey is not "": the class of its element, and its
+	// script.
 	SiteKey, WidgetClass, ScriptURL string
 
 	Token string // of the link: the field token of the buttons
@@ -57,8 +59,9 @@ type View struct {
 	ReferralsMade int
 	Moves         []Move // what they have done that has moved them up, beside that
 	Boosts        bool   // bringing others moves one up: else the page has nothing of referrals
-	// Once says that the browser has no cookie of the entry, as after a sign-up with a known address
-	// that is not confirmed. The page does not refresh itself then, and has no form to leave.
+	// Once says that the browser has no cookie of the entry, as after a sign-up with a known
+	// address that is not confirmed. The page does not refresh itself then, and has no form to
+	// leave.
 	Once bool
 
 	ExpiresAt time.Time // when the invite ends

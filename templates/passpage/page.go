@@ -1,5 +1,6 @@
-// Package passpage writes the pages on which people use a pass, by the button of a link or by typing a code, and those on which they move
-// their place to another device. They are in the style and the languages of the waiting page, and have no script.
+// Package passpage writes the pages on which people use a pass, by the button of a link or by
+// typing a code, and those on which they move their place to another device. They are in the style
+// and the languages of the waiting page, and have no script.
 package passpage
 
 import (
@@ -75,7 +76,8 @@ func (p *Pages) ContentSecurityPolicy() string {
 	return p.sheet.ContentSecurityPolicy(p.identity) + "; frame-ancestors 'none'"
 }
 
-// AppendTo appends the page that tells v, in a language that [templates.Languages.Match] has returned.
+// AppendTo appends the page that tells v, in a language that [templates.Languages.Match] has
+// returned.
 func (p *Pages) AppendTo(buf []byte, language string, v View) []byte {
 	heading := v.State
 	if v.State == Take {

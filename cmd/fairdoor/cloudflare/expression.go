@@ -33,13 +33,14 @@ var (
 	parameter = regexp.MustCompile(`^[0-9A-Za-z._~-]+(=[0-9A-Za-z._~-]+)?$`)
 )
 
-// parser reads an expression of Cloudflare's rules language, as far as it can be said in conditions. As there, not goes before and,
-// and that before or.
+// parser reads an expression of Cloudflare's rules language, as far as it can be said in
+// conditions. As there, not goes before and, and that before or.
 type parser struct {
 	tokens []string
 }
 
-// matchesOf are the matches that an expression stands for, any of which exempts. They exempt nothing that it does not.
+// matchesOf are the matches that an expression stands for, any of which exempts. They exempt
+// nothing that it does not.
 func matchesOf(expression string) ([]match, error) {
 	p := &parser{token.FindAllString(expression, -1)}
 	matches, err := p.any()
@@ -52,7 +53,8 @@ func matchesOf(expression string) ([]match, error) {
 	return matches, checkNegated(matches)
 }
 
-// checkNegated checks that no condition is negated that holds for less here: its opposite holds for more.
+// checkNegated checks that no condition is negated that holds for less here: its opposite holds for
+// more.
 func checkNegated(matches []match) error {
 	for _, c := range slices.Concat(matches...) {
 		if c.negated && c.narrower {
@@ -99,7 +101,8 @@ func both(some, others []match) ([]match, error) {
 	return matches, nil
 }
 
-// not are the matches that hold where none of these does: of each of them, one condition does not hold.
+// not are the matches that hold where none of these does: of each of them, one condition does not
+// hold.
 func not(matches []match) ([]match, error) {
 	negated := []match{nil}
 	var err error
@@ -170,7 +173,8 @@ func (p *parser) argument() ([]match, error) {
 	return one("query", name+"="+value), nil
 }
 
-// query reads what is behind the query as a whole: contains "a=b". At Cloudflare that holds for za=bz, too.
+// query reads what is behind the query as a whole: contains "a=b". At Cloudflare that holds for
+// za=bz, too.
 func (p *parser) query() ([]match, error) {
 	if !p.takes("contains") {
 		return nil, p.strange()

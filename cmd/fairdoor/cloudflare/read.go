@@ -17,7 +17,8 @@ type Import struct {
 	crawlers bool
 }
 
-// room, event and rule are as Cloudflare's API has them. What an event leaves out it has of its room.
+// room, event and rule are as Cloudflare's API has them. What an event leaves out it has of its
+// room.
 type room struct {
 	Name             string `json:"name"`
 	Description      string `json:"description"`
@@ -74,8 +75,8 @@ type rule struct {
 	Enabled     *bool  `json:"enabled"` // true if left out
 }
 
-// Add reads an answer of the API, or the result in it: one room, event or rule, a list of them, or the settings of a zone. Events and
-// rules belong to the room that was added last.
+// Add reads an answer of the API, or the result in it: one room, event or rule, a list of them, or
+// the settings of a zone. Events and rules belong to the room that was added last.
 func (i *Import) Add(answer []byte) error {
 	answer, err := resultOf(answer)
 	if err != nil {
@@ -97,7 +98,8 @@ func (i *Import) Add(answer []byte) error {
 	return nil
 }
 
-// resultOf returns the result in an answer, or what is no answer as it is. What has failed or is a part of the whole is refused.
+// resultOf returns the result in an answer, or what is no answer as it is. What has failed or is a
+// part of the whole is refused.
 func resultOf(answer []byte) ([]byte, error) {
 	var envelope struct {
 		Success *bool           `json:"success"`

@@ -176,7 +176,8 @@ func conditions(matches []match) string {
 	return "{any: [" + strings.Join(parts, ", ") + "]}"
 }
 
-// String is the match as the file has it. A key is there once: what else asks for it stands below all.
+// String is the match as the file has it. A key is there once: what else asks for it stands below
+// all.
 func (m match) String() string {
 	var parts, all, not []string
 	keys := map[string]bool{}

@@ -15,34 +15,42 @@ import (
 	"github.com/fairdoor-gate/fairdoor/templates"
 )
 
-// Config is the whole configuration of a gate, complete and checked: defaults are filled in, files are read, variables expanded.
-// It holds secrets (AdminToken, Cookie.Keys, the Keys of tokens): do not print it.
+// Config is the whole configuration of a gate, complete and checked: defaults are filled in, files
+// are read, variables expanded. It holds secrets (AdminToken, Cookie.Keys, the Keys of tokens): do
+// not print it.
 //
-// The tags of the fields are what the file, the environment, the flags and the schema are made of: yaml, default, min, max, choices and
-// usage as [setting.Field] has them; is names the form of a text, or of a list's elements, and of what a list is a list; outside says
-// where else than in the file it can be set ("no", "env" for secrets, "only" for what the file does not know; without it everywhere); and
-// into names the key for which the file that is named has the value, or a value on each line: the one is read, and then "", or the other.
+// The tags of the fields are what the file, the environment, the flags and the schema are made of:
+// yaml, default, min, max, choices and usage as [setting.Field] has them; is names the form of a
+// text, or of a list's elements, and of what a list is a list; outside says where else than in the
+// file it can be set ("no", "env" for secrets, "only" for what the file does not know; without it
+// everywhere); and into names the key for which the file that is named has the value, or a value on
+// each line: the one is read, and then "", or the other.
 type Config struct {
 	Listen string `yaml:"listen" default:":8080" is:"address" usage:"address visitors connect to"`
 	Admin  string `yaml:"admin" default:"127.0.0.1:9090" is:"address" usage:"address of the admin API"`
-	// AdminToken is the bearer token that the admin API asks for, "" for none. It is never "" when Admin is not a loopback address.
+	// AdminToken is the bearer token that the admin API asks for, "" for none. It is never "" when
+	// Admin is not a loopback address.
 	AdminToken     string `yaml:"admin_token" is:"token" outside:"env" usage:"token that the admin API asks for"`
 	AdminTokenFile string `yaml:"admin_token_file" is:"file" into:"admin_token" usage:"file with the token that the admin API asks for"`
-	// Store names where the queue's state lives: "memory", or the URL of a Redis, which may hold a password.
+	// Store names where the queue's state lives: "memory", or the URL of a Redis, which may hold a
+	// password.
 	Store string `yaml:"store" default:"memory" is:"store" usage:"where the queue's state lives: memory, or the URL of a Redis that several gates share"`
-	// StateDir is the directory of the journal and of the cookie key that the gate makes for itself. When none is given it is
-	// $STATE_DIRECTORY (which systemd sets), or else fairdoor/<listen address>-<hash> below $XDG_STATE_HOME or ~/.local/state,
-	// the hash being over the absolute path of the configuration file, or over the origin where there is no file: two gates on
-	// one machine never share it, and a gate that is started again finds it again.
+	// StateDir is the directory of the journal and of the cookie key that the gate makes for
+	// itself. When none is given it is $STATE_DIRECTORY (which systemd sets), or else
+	// fairdoor/<listen address>-<hash> below $XDG_STATE_HOME or ~/.local/state, the hash being over
+	// the absolute path of the configuration file, or over the origin where there is no file: two
+	// gates on one machine never share it, and a gate that is started again finds it again.
 	StateDir string `yaml:"state_dir" is:"dir" usage:"directory for what has to survive a restart (default: one of its own)"`
-	// Database is where waitlists and passes are kept: the path of an SQLite file, resolved, or the URL of a PostgreSQL, which may hold a
-	// password; "" is waitlists.db in StateDir.
+	// Database is where waitlists and passes are kept: the path of an SQLite file, resolved, or the
+	// URL of a PostgreSQL, which may hold a password; "" is waitlists.db in StateDir.
 	Database string `yaml:"database" is:"database" usage:"where waitlists and passes are kept: a file, or the URL of a PostgreSQL that several gates share (default: a file in state_dir)"`
 	// Origin is the default origin of rooms, scheme://host[:port]; "" where every room has its own.
 	Origin string `yaml:"origin" is:"url" usage:"origin that accepted visitors are sent to"`
-	// TrustedProxies are the networks whose forwarding headers are believed, masked; nobody by default.
+	// TrustedProxies are the networks whose forwarding headers are believed, masked; nobody by
+	// default.
 	TrustedProxies []netip.Prefix `yaml:"trusted_proxies" is:"network" of:"networks such as [10.0.0.0/8]" usage:"networks whose forwarding headers are believed, as CIDRs"`
-	// TrustedProxiesFile is where TrustedProxies are from; "" once they are read if they are from elsewhere.
+	// TrustedProxiesFile is where TrustedProxies are from; "" once they are read if they are from
+	// elsewhere.
 	TrustedProxiesFile string `yaml:"trusted_proxies_file" is:"file" usage:"file with the networks whose forwarding headers are believed, one a line"`
 	Cookie             Cookie `yaml:"cookie"`
 	// TLS holds the certificates of the listener; without any it speaks plain HTTP.
@@ -63,14 +71,17 @@ type Config struct {
 	Webhooks []Webhook `yaml:"webhooks" is:"a webhook: a mapping with url, secret and more" of:"webhooks" usage:"programs that are told what happens to rooms"`
 
 	SignRequests bool `yaml:"sign_requests" default:"false" usage:"sign every request to the origins, so that they can tell what comes through the gate"`
-	// Origins are those of rooms that have none of their own, if there are several; Origin is then the first.
+	// Origins are those of rooms that have none of their own, if there are several; Origin is then
+	// the first.
 	Origins []string `yaml:"origins" is:"url" of:"origins such as [http://10.0.0.1:3000, http://10.0.0.2:3000]" usage:"several origins, which are asked in turn (instead of one)"`
 	// HostHeader is "" for the visitor's, origin.OwnHost, or a host.
 	HostHeader string `yaml:"host_header" is:"host header" usage:"Host that origins get: origin for their own address, or a name (default: the host that the visitor asked for)"`
 	Transport  string `yaml:"transport" default:"direct" choices:"direct,standard" usage:"how requests are carried to origins; standard is net/http's transport, and takes more processor time"`
-	// ProxyProtocol are the networks whose connections begin with a header of the PROXY protocol, masked; none by default.
+	// ProxyProtocol are the networks whose connections begin with a header of the PROXY protocol,
+	// masked; none by default.
 	ProxyProtocol []netip.Prefix `yaml:"proxy_protocol" is:"network" of:"networks such as [10.0.0.7/32]" usage:"networks whose connections begin with a header of the PROXY protocol, as CIDRs"`
-	// PushHosts are the hosts that push services may be at; see outbound.Hosts. None are those of the known browsers.
+	// PushHosts are the hosts that push services may be at; see outbound.Hosts. None are those of
+	// the known browsers.
 	PushHosts []string `yaml:"push_hosts" is:"webhook host" of:"hosts such as [fcm.googleapis.com]" outside:"no" usage:"hosts that push services may be at (default: those of Chrome, Edge, Firefox and Safari)"`
 }
 
@@ -100,7 +111,8 @@ type Waitlist struct {
 	// DisposableDomainsFile is "" once it is read.
 	DisposableDomainsFile string `yaml:"disposable_domains_file" is:"file" usage:"file with the domains of throw-away addresses, one a line"`
 	SignUpsPerNetwork     int    `yaml:"sign_ups_per_network" default:"60" min:"0" max:"1000000" usage:"sign-ups a minute of one network, an IPv4 /24 or an IPv6 /56, and four times as many of an IPv6 /48; 0 is unlimited"`
-	// URL is the address of the site, scheme://host[:port], with which links begin; "" is the one that was asked, and in mails Listen.
+	// URL is the address of the site, scheme://host[:port], with which links begin; "" is the one
+	// that was asked, and in mails Listen.
 	URL string `yaml:"url" is:"url" usage:"address of the site, with which links begin"`
 	// MailTemplates is the path of a directory, resolved; "" is the built-in mails.
 	MailTemplates string `yaml:"mail_templates" is:"dir" usage:"directory with Mustache files for mails"`
@@ -134,8 +146,9 @@ type SMTP struct {
 
 // Cookie holds what tickets are sealed with.
 type Cookie struct {
-	// Keys are the keys as text, from cookie.keys or the lines of cookie.keys_file: the first signs and encrypts, all decode.
-	// Empty means that the gate makes its own and keeps it in its state directory.
+	// Keys are the keys as text, from cookie.keys or the lines of cookie.keys_file: the first signs
+	// and encrypts, all decode. Empty means that the gate makes its own and keeps it in its state
+	// directory.
 	Keys     []string `yaml:"keys" is:"key" of:"keys" outside:"env" usage:"keys of the cookies; the first seals, all open"`
 	KeysFile string   `yaml:"keys_file" is:"file" into:"keys" usage:"file with the keys of the cookies, one a line"`
 }
@@ -144,7 +157,8 @@ type Cookie struct {
 type TLS struct {
 	// Certificates are chosen from by server name; the first is for everybody else.
 	Certificates []Certificate `yaml:"certificates" is:"a mapping with cert and key" of:"mappings with cert and key" usage:"certificates and their keys, as PEM files"`
-	// Cert and Key are the one certificate that variables and flags name. It is in Certificates, too, and then alone.
+	// Cert and Key are the one certificate that variables and flags name. It is in Certificates,
+	// too, and then alone.
 	Cert string `yaml:"cert" is:"file" outside:"only" usage:"certificate of the listener, a PEM file"`
 	Key  string `yaml:"key" is:"file" outside:"only" usage:"private key of --tls-cert, a PEM file"`
 
@@ -205,19 +219,21 @@ type Room struct {
 	AdditionalRoutes []Route       `yaml:"additional_routes" is:"a mapping with host and path" of:"mappings with host and path" usage:"more hosts and paths of the same room"`
 	MaxRooms         int           `yaml:"max_rooms" default:"100" min:"1" max:"10000" usage:"rooms at a time where the path has a segment in braces"`
 	RoomIdle         time.Duration `yaml:"room_idle" default:"10m" min:"1s" max:"24h" usage:"time that an empty one of those is kept"`
-	// Origin is where accepted visitors go, scheme://host[:port]; default is Config.Origin. Never "".
+	// Origin is where accepted visitors go, scheme://host[:port]; default is Config.Origin. Never
+	// "".
 	Origin              string `yaml:"origin" is:"url" outside:"no" usage:"origin of the room"`
 	queue.Settings      `yaml:",inline"`
 	QueueingStatusCode  int  `yaml:"queueing_status_code" default:"200" choices:"200,202,429,503" usage:"status of the answer to who waits"`
 	JSONResponseEnabled bool `yaml:"json_response_enabled" default:"true" usage:"answer in JSON who asks for it"`
-	// CORSOrigins are web origins, scheme://host[:port] in lower case, whose scripts may read what the room answers itself; or "*" for
-	// all of them, without cookies.
+	// CORSOrigins are web origins, scheme://host[:port] in lower case, whose scripts may read what
+	// the room answers itself; or "*" for all of them, without cookies.
 	CORSOrigins []string `yaml:"cors_origins" is:"web origin" of:"origins such as [https://app.example.com]" usage:"sites whose scripts may read the room's own answers"`
 	// Template is the path of a Mustache file for the page, resolved; "" is the built-in page.
 	Template string `yaml:"template" is:"file" usage:"Mustache file of the page (default: the built-in page)"`
 	// TemplateSource is what Template held when it was checked; nil for the built-in page.
 	TemplateSource []byte `yaml:"-"`
-	// SiteName, Logo, Accent and HelpURL are what the page shows of the site; each may be "". Logo is the path of a picture.
+	// SiteName, Logo, Accent and HelpURL are what the page shows of the site; each may be "". Logo
+	// is the path of a picture.
 	SiteName string `yaml:"site_name" is:"title" usage:"name of the site, on the page"`
 	Logo     string `yaml:"logo" is:"file" usage:"picture of the site, on the page: PNG, JPEG, GIF, WebP or SVG"`
 	Accent   string `yaml:"accent" is:"colour" usage:"colour of the site, on the page"`
@@ -227,7 +243,8 @@ type Room struct {
 	DefaultTemplateLanguage Language         `yaml:"default_template_language" default:"en-US" usage:"language of the page where none is asked for"`
 	CookieSuffix            string           `yaml:"cookie_suffix" is:"suffix" usage:"end of the cookie's name (default: the room's name)"`
 	CookieAttributes        CookieAttributes `yaml:"cookie_attributes"`
-	// EnabledOriginCommands are the commands that the origin may send in a response header: revoke, left.
+	// EnabledOriginCommands are the commands that the origin may send in a response header: revoke,
+	// left.
 	EnabledOriginCommands roomconfig.Commands `yaml:"enabled_origin_commands" choices:"revoke,left" of:"commands such as [revoke]" usage:"commands that the origin may send"`
 	// Presets are rules that have names.
 	Presets []route.Preset `yaml:"presets" of:"presets such as [well_known, robots, health]" usage:"what no person asks for, and is exempt from the room"`
@@ -236,11 +253,13 @@ type Room struct {
 	Subject   Subject              `yaml:"subject"`
 	Admission roomconfig.Admission `yaml:"admission" default:"open" outside:"no" usage:"who may enter: everybody, those who have accepted an invite of the room's waitlist, or those who have a pass"`
 
-	// Events are planned for the room, in the order of the file. Planned has them as the gate takes them.
+	// Events are planned for the room, in the order of the file. Planned has them as the gate takes
+	// them.
 	Events  []Event    `yaml:"events" is:"an event: a mapping with name, event_start_time, event_end_time and more" of:"events" usage:"what is planned for a time, with settings of its own"`
 	Planned event.List `yaml:"-"`
 
-	// Origins are the room's, if there are several; Origin is then the first. Default is Config.Origins where the room has no Origin.
+	// Origins are the room's, if there are several; Origin is then the first. Default is
+	// Config.Origins where the room has no Origin.
 	Origins []string `yaml:"origins" is:"url" outside:"no" of:"origins such as [http://10.0.0.1:3000, http://10.0.0.2:3000]" usage:"several origins of the room, which are asked in turn (instead of one)"`
 	// HostHeader is as Config.HostHeader, which is the default.
 	HostHeader string           `yaml:"host_header" is:"host header" outside:"no" usage:"Host that the room's origins get (default: that of the gate)"`
@@ -301,7 +320,8 @@ type Token struct {
 	// Secrets sign with HS256; each has at least 32 characters. KeysFile is "" once it is read.
 	Secrets  []string `yaml:"keys" is:"secret" of:"secrets" outside:"env" usage:"secrets that tokens are signed with (HS256)"`
 	KeysFile string   `yaml:"keys_file" is:"file" usage:"file with the secrets that tokens are signed with, one a line"`
-	// PublicKeys check ES256, RS256 or EdDSA, as their kind is. PublicKeysFile is "" once it is read.
+	// PublicKeys check ES256, RS256 or EdDSA, as their kind is. PublicKeysFile is "" once it is
+	// read.
 	PublicKeys     []crypto.PublicKey `yaml:"-"`
 	PublicKeysFile string             `yaml:"public_keys_file" is:"file" usage:"PEM file with the public keys of those who sign tokens"`
 	// JWKSURL is where the site publishes its public keys (RFC 7517); "" for nowhere.
@@ -351,7 +371,8 @@ func (m Match) forGate() route.Conditions {
 	return c
 }
 
-// InnerMatch holds conditions that are in a Match. There are none deeper than those in them: any rule can be written so.
+// InnerMatch holds conditions that are in a Match. There are none deeper than those in them: any
+// rule can be written so.
 type InnerMatch struct {
 	Conditions `yaml:",inline"`
 	All        []Conditions `yaml:"all" is:"a mapping of conditions" single:"a condition" of:"mappings of conditions"`
@@ -376,7 +397,8 @@ func forGate[M interface{ forGate() route.Conditions }](list []M) []route.Condit
 
 // Conditions are what a rule asks of a request, of which those that are given must hold.
 type Conditions struct {
-	// Path, PathPrefix and PathSuffix compare the path; the first two begin with a slash. "" is no condition.
+	// Path, PathPrefix and PathSuffix compare the path; the first two begin with a slash. "" is no
+	// condition.
 	Path       string `yaml:"path" is:"condition"`
 	PathPrefix string `yaml:"path_prefix" is:"condition"`
 	PathSuffix string `yaml:"path_suffix" is:"condition"`

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// maxVisits bounds how many keys and list items are looked at: without aliases a file of 1 MiB stays far below, with them a small
-	// file could stand for a very large one.
+	// maxVisits bounds how many keys and list items are looked at: without aliases a file of 1 MiB
+	// stays far below, with them a small file could stand for a very large one.
 	maxVisits = 1 << 19
 	// maxMerges bounds how deep merges may be nested: an alias can merge a mapping into itself.
 	maxMerges = 16
@@ -27,8 +27,8 @@ func (d *loader) visit(n *yaml.Node) bool {
 	return d.visits < maxVisits && !d.stopped
 }
 
-// copy copies a value for the decoder, with its variables expanded and its merges followed. A value that is wrong in a way that the
-// decoder does not mind is reported; the copy is then nil.
+// copy copies a value for the decoder, with its variables expanded and its merges followed. A value
+// that is wrong in a way that the decoder does not mind is reported; the copy is then nil.
 func (v *value) copy() *yaml.Node {
 	switch n := v.node; {
 	case isNull(n):
@@ -89,8 +89,8 @@ func (v *value) hasLength(n int) bool {
 	return false
 }
 
-// itemAt is an item of a list. It has the position of the list where it has no line of its own, as in a variable, and where it stands for
-// the list of itself alone.
+// itemAt is an item of a list. It has the position of the list where it has no line of its own, as
+// in a variable, and where it stands for the list of itself alone.
 func (v *value) itemAt(i int, n *yaml.Node, alone bool) *value {
 	item := v.note(&value{Position: v.Position, of: v.of.item, node: resolve(n), layer: v.layer, list: v, overridable: alone && v.of.item == roomKey})
 	if n != v.node && n.Line > 0 {
@@ -104,7 +104,8 @@ func (v *value) itemAt(i int, n *yaml.Node, alone bool) *value {
 	return item
 }
 
-// isNew says whether an item was copied that its list does not have yet, and reports a choice that it has.
+// isNew says whether an item was copied that its list does not have yet, and reports a choice that
+// it has.
 func (v *value) isNew(c *yaml.Node, others []*yaml.Node) bool {
 	same := func(o *yaml.Node) bool { return o.Value != "" && o.Value == c.Value }
 	if c == nil || v.of.Choices == nil || !slices.ContainsFunc(others, same) {
@@ -129,8 +130,8 @@ func (v *value) copyMapping() *yaml.Node {
 	return out
 }
 
-// known returns what a mapping has for keys that are known. The others it copies for the decoder to tell of, without their values, which
-// may be anything.
+// known returns what a mapping has for keys that are known. The others it copies for the decoder to
+// tell of, without their values, which may be anything.
 func (v *value) known(out *yaml.Node) map[*Key]*yaml.Node {
 	known := map[*Key]*yaml.Node{}
 	lines := v.linesOf(v.node, 0)
@@ -151,8 +152,8 @@ func (v *value) known(out *yaml.Node) map[*Key]*yaml.Node {
 	return known
 }
 
-// copyKey returns what the decoder is to read for a key of a mapping: the default, and whatever is given, the strongest last. The decoder
-// minds them all, and takes the last.
+// copyKey returns what the decoder is to read for a key of a mapping: the default, and whatever is
+// given, the strongest last. The decoder minds them all, and takes the last.
 func (v *value) copyKey(k *Key, inFile *yaml.Node) (copies []*yaml.Node) {
 	switch {
 	case k.inner != nil && !isMapping(inFile):
@@ -170,8 +171,9 @@ func (v *value) copyKey(k *Key, inFile *yaml.Node) (copies []*yaml.Node) {
 	return copies
 }
 
-// linesOf are the keys of a mapping, each followed by its value, those that `<<` merges into it included where it has no such key
-// itself. Duplicate keys, and keys that are no plain strings, are reported.
+// linesOf are the keys of a mapping, each followed by its value, those that `<<` merges into it
+// included where it has no such key itself. Duplicate keys, and keys that are no plain strings, are
+// reported.
 func (v *value) linesOf(n *yaml.Node, merges int) []*yaml.Node {
 	var own, merged []*yaml.Node
 	first := map[string]*yaml.Node{}
@@ -198,7 +200,8 @@ func (v *value) linesOf(n *yaml.Node, merges int) []*yaml.Node {
 	return own
 }
 
-// linesMerged are the keys and values of a mapping, or of each mapping of a list, that are merged into another.
+// linesMerged are the keys and values of a mapping, or of each mapping of a list, that are merged
+// into another.
 func (v *value) linesMerged(from *yaml.Node, merges int) []*yaml.Node {
 	sources := []*yaml.Node{from}
 	if n := resolve(from); n.Kind == yaml.SequenceNode {

@@ -9,7 +9,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue/event"
 )
 
-// events checks the events of a room, by the rules of package event, and keeps them as the gate takes them.
+// events checks the events of a room, by the rules of package event, and keeps them as the gate
+// takes them.
 func (r *room) events() {
 	items := r.itemsOf("events")
 	whole := r.valid("events")

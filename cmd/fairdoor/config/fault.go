@@ -8,7 +8,8 @@ import (
 	"unicode"
 )
 
-// maxFaults bounds how many faults are collected, so that a file of nothing but faults stays readable and cheap.
+// maxFaults bounds how many faults are collected, so that a file of nothing but faults stays
+// readable and cheap.
 const maxFaults = 1000
 
 // maxMessage bounds a message, in bytes.
@@ -18,9 +19,11 @@ const maxMessage = 1000
 type Position struct {
 	// Source is the path of a file, a flag with its dashes, or the name of an environment variable.
 	Source string
-	// Line and Col count from 1, Col in characters; both are 0 where Source is no file or could not be read.
+	// Line and Col count from 1, Col in characters; both are 0 where Source is no file or could not
+	// be read.
 	Line, Col int
-	// Key is the key's path in the file, such as rooms[0].session_duration; "" for what concerns the file as a whole.
+	// Key is the key's path in the file, such as rooms[0].session_duration; "" for what concerns
+	// the file as a whole.
 	Key string
 }
 
@@ -52,8 +55,9 @@ func (f Fault) String() string { return f.Error() }
 // A Warning is a fault that is probably not meant, and does no harm.
 type Warning = Fault
 
-// Faults is everything that is wrong with a configuration: the file's faults in the order of the file, then those of the files it
-// names, and those of the environment and of the flags, each in the order of the keys.
+// Faults is everything that is wrong with a configuration: the file's faults in the order of the
+// file, then those of the files it names, and those of the environment and of the flags, each in
+// the order of the keys.
 type Faults []Fault
 
 // Error has one line for each fault.
@@ -96,7 +100,8 @@ func oneLine(message string) string {
 	}, message)
 }
 
-// result returns what was collected in its order, without repetitions; the error is nil or a Faults.
+// result returns what was collected in its order, without repetitions; the error is nil or a
+// Faults.
 func (d *loader) result() ([]Warning, error) {
 	for _, list := range []*Faults{&d.faults, &d.warnings} {
 		slices.SortStableFunc(*list, func(a, b Fault) int { return d.compare(a.Position, b.Position) })

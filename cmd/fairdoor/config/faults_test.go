@@ -11,8 +11,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/cmd/fairdoor/config"
 )
 
-// TestFaultyLines adds lines to the minimal file, at its top (which follows the rooms, on line 6) or in its room (indented, on line
-// 6), and wants exactly these faults.
+// TestFaultyLines adds lines to the minimal file, at its top (which follows the rooms, on line 6)
+// or in its room (indented, on line 6), and wants exactly these faults.
 func TestFaultyLines(t *testing.T) {
 	tests := map[string]struct {
 		lines string

@@ -121,7 +121,8 @@ func checkName(s string) string {
 	}
 }
 
-// checkToken wants what fits into an Authorization header. It does not repeat a character that may belong to a secret.
+// checkToken wants what fits into an Authorization header. It does not repeat a character that may
+// belong to a secret.
 func checkToken(s string) string {
 	i := strings.IndexFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
 	what := "a control character"
@@ -144,7 +145,8 @@ func checkReporterKey(s string) string {
 	return checkToken(s)
 }
 
-// path makes a path of the configuration file relative to that file, and any other to the working directory.
+// path makes a path of the configuration file relative to that file, and any other to the working
+// directory.
 func (d *loader) path(p string, from layer) (canonical, problem string) {
 	switch {
 	case strings.ContainsFunc(p, unicode.IsControl):
@@ -213,7 +215,8 @@ func checkAccountAddress(s string) string {
 	return ""
 }
 
-// checkCertifiedName wants a name for which a certificate authority gives a certificate without looking into DNS.
+// checkCertifiedName wants a name for which a certificate authority gives a certificate without
+// looking into DNS.
 func checkCertifiedName(s string) string {
 	if strings.Contains(s, "*") {
 		return "is a wildcard, for which authorities want to see an entry in DNS: name each host, or use tls.certificates"
@@ -312,8 +315,9 @@ func networkLine(d *loader, text string, from layer) (canonical, problem string)
 
 var variable = regexp.MustCompile(`\$\$|\$\{([A-Za-z_][A-Za-z0-9_]*)\}|\$\{`)
 
-// expand replaces each ${NAME} of a value by the environment variable of that name, and each $$ by a dollar sign. A dollar sign that
-// begins neither stays. The problem is "" or what is wrong, without any variable's value.
+// expand replaces each ${NAME} of a value by the environment variable of that name, and each $$ by
+// a dollar sign. A dollar sign that begins neither stays. The problem is "" or what is wrong,
+// without any variable's value.
 func (v *value) expand() (expanded, problem string) {
 	expanded = variable.ReplaceAllStringFunc(v.node.Value, func(found string) string {
 		if found == "$$" {

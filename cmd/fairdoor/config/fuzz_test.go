@@ -14,8 +14,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/cmd/fairdoor/config"
 )
 
-// FuzzLoad: no file makes Load panic, every fault of the file has a line of the file and says something, and the order is that of
-// the file.
+// FuzzLoad: no file makes Load panic, every fault of the file has a line of the file and says
+// something, and the order is that of the file.
 func FuzzLoad(f *testing.F) {
 	f.Add(minimal)
 	f.Add(twoRooms)

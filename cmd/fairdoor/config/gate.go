@@ -30,7 +30,8 @@ func (v *value) checkGate(c *Config) {
 		"gates that share a store need the same keys: set cookie.keys or cookie.keys_file")
 }
 
-// addresses checks the two addresses and the origin against each other, and the admin API's against its token.
+// addresses checks the two addresses and the origin against each other, and the admin API's against
+// its token.
 func (v *value) addresses(c *Config) {
 	if v.valid("listen", "admin") && listen.Clash(c.Listen, c.Admin) {
 		v.fault(v.where("admin", "listen"), "listen and admin cannot share the address: %s and %s", show(c.Listen), show(c.Admin))
@@ -41,7 +42,8 @@ func (v *value) addresses(c *Config) {
 	v.circle(v, c.Origin, c.Origins, c.Listen)
 }
 
-// severalOrigins takes the origins from where they were given: the key for one, or that for several, whose first is then the one.
+// severalOrigins takes the origins from where they were given: the key for one, or that for
+// several, whose first is then the one.
 func (v *value) severalOrigins(one *string, several []string) {
 	if v.either("origin", "origins") == "origins" {
 		*one = several[0]
@@ -78,8 +80,8 @@ func (v *value) token(c *Config) {
 		"the token is short: with fewer than 16 characters it can be guessed")
 }
 
-// readFiles reads the files that keys of a mapping name in the place of another key's value, as the tag into says, and of the mappings in
-// it. What a key is called here begins with prefix.
+// readFiles reads the files that keys of a mapping name in the place of another key's value, as the
+// tag into says, and of the mappings in it. What a key is called here begins with prefix.
 func (v *value) readFiles(of *Key, s reflect.Value, prefix string) {
 	for _, k := range of.inner {
 		name := prefix + k.Field.Name
@@ -96,7 +98,8 @@ func (v *value) readFiles(of *Key, s reflect.Value, prefix string) {
 	}
 }
 
-// valueIn is what the file that a key names has for another key: a text, or one on each line for a list.
+// valueIn is what the file that a key names has for another key: a text, or one on each line for a
+// list.
 func (v *value) valueIn(name, path string, into *Key) reflect.Value {
 	if into.item != nil {
 		return reflect.ValueOf(v.listIn(name, path, into.item.form))
@@ -137,8 +140,8 @@ func (v *value) networks(name string, listed []netip.Prefix, file *string) []net
 	return networks
 }
 
-// listIn reads a file with a text of a form on each line, for the key that names it; blank lines and those that begin with # are passed
-// over. What is wrong is in the list, too.
+// listIn reads a file with a text of a form on each line, for the key that names it; blank lines
+// and those that begin with # are passed over. What is wrong is in the list, too.
 func (v *value) listIn(name, path string, f form) []string {
 	src, ok := v.get(name).read(path)
 	if len(src) > maxFile {
@@ -166,7 +169,8 @@ func (v *value) listIn(name, path string, f form) []string {
 	return texts
 }
 
-// certificates checks the certificates of the file, which make way for the one that variables and flags name.
+// certificates checks the certificates of the file, which make way for the one that variables and
+// flags name.
 func (v *value) certificates(t *TLS) {
 	for i, in := range v.itemsOf("tls.certificates") {
 		in.required("cert", "a certificate and its key go together")
@@ -261,7 +265,8 @@ func (v *value) stateDir(c *Config) {
 
 var notInSlug = regexp.MustCompile(`[^A-Za-z0-9.]+`)
 
-// stateName tells gates of one machine apart: by the address, and by the file or, without one, the origin.
+// stateName tells gates of one machine apart: by the address, and by the file or, without one, the
+// origin.
 func (v *value) stateName(c *Config) (string, error) {
 	of := "origin " + c.Origin
 	if v.File != "" {

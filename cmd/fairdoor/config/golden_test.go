@@ -13,7 +13,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// TestGolden loads the files of testdata and wants the output beside them: warnings, and then faults.
+// TestGolden loads the files of testdata and wants the output beside them: warnings, and then
+// faults.
 func TestGolden(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.yaml")
 	require.NoError(t, err)

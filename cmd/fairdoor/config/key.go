@@ -14,7 +14,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/templates"
 )
 
-// A Key is a key of the file, as the tags of Config describe it: a setting, or what has settings below it.
+// A Key is a key of the file, as the tags of Config describe it: a setting, or what has settings
+// below it.
 type Key struct {
 	setting.Field
 	Name      string // the path in the file, without that of the room or of the item of a list that it belongs to
@@ -28,7 +29,8 @@ type Key struct {
 	item  *Key   // what each item of a list is
 }
 
-// topKey is the file as a whole; roomKey is an item of rooms, ruleKey one of a room's rules, and eventKey one of its events; and so on.
+// topKey is the file as a whole; roomKey is an item of rooms, ruleKey one of a room's rules, and
+// eventKey one of its events; and so on.
 var (
 	topKey   = &Key{Kind: "mapping", inner: keysOf(reflect.TypeFor[Config](), "", false)}
 	roomKey  = topKey.child("rooms").item

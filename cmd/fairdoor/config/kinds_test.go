@@ -30,7 +30,8 @@ func with(key, value string) string {
 	return name + ": " + value
 }
 
-// everyPlace is every key of the file, the mappings in between and those that nobody knows; those of a room begin with "rooms[].".
+// everyPlace is every key of the file, the mappings in between and those that nobody knows; those
+// of a room begin with "rooms[].".
 func everyPlace() []string {
 	places := []string{"cookie", "tls", "tls.certificates[]", "tls.certificates[].cert", "tls.certificates[].key", "log", "nothing", "rooms[].nothing", "rooms[].cookie_attributes",
 		"rooms[].subject", "rooms[].subject.token", "rooms[].additional_routes[]", "rooms[].additional_routes[].name", "rooms[].additional_routes[].host",

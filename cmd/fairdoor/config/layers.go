@@ -10,7 +10,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/templates/spelling"
 )
 
-// flagValue keeps what a flag was given, as text: Load reads it, so that its faults come together with all others.
+// flagValue keeps what a flag was given, as text: Load reads it, so that its faults come together
+// with all others.
 type flagValue struct {
 	kind, text string
 	given      bool
@@ -48,8 +49,8 @@ func BindFlags(flags *pflag.FlagSet) {
 	}
 }
 
-// layers are what the file, the environment and the flags say of a key of a mapping, the strongest last. An empty variable counts as one
-// that is not set.
+// layers are what the file, the environment and the flags say of a key of a mapping, the strongest
+// last. An empty variable counts as one that is not set.
 func (v *value) layers(k *Key, inFile *yaml.Node) []*value {
 	var values []*value
 	add := func(p Position, n *yaml.Node, l layer) {
@@ -79,7 +80,8 @@ func (d *loader) flag(name string) *pflag.Flag {
 	return nil
 }
 
-// overrideNode is the text of a variable or a flag as a node; that of a list is taken apart at its commas.
+// overrideNode is the text of a variable or a flag as a node; that of a list is taken apart at its
+// commas.
 func (k *Key) overrideNode(text string) *yaml.Node {
 	if k.item == nil {
 		return textNode(text)

@@ -16,21 +16,26 @@ type Options struct {
 	File string
 	// Flags are parsed flags, bound by BindFlags; nil for none.
 	Flags *pflag.FlagSet
-	// Env looks up an environment variable, as os.LookupEnv does; nil is an environment without any.
+	// Env looks up an environment variable, as os.LookupEnv does; nil is an environment without
+	// any.
 	Env func(name string) (string, bool)
-	// EnvNames are the names of the variables that exist. Those that look like a mistyped setting are warned of.
+	// EnvNames are the names of the variables that exist. Those that look like a mistyped setting
+	// are warned of.
 	EnvNames []string
 	// ReadFile reads a file whole; nil reads the real one, up to a little more than 1 MiB.
 	ReadFile func(path string) ([]byte, error)
-	// WorkDir is the absolute directory that relative paths are of, other than those in the file; "" is the process's.
+	// WorkDir is the absolute directory that relative paths are of, other than those in the file;
+	// "" is the process's.
 	WorkDir string
 	// CheckKey says what is wrong with a cookie key, without repeating it; nil takes any key.
 	CheckKey func(key string) error
-	// CheckStore says what is wrong with the URL of a store, without its secrets; nil takes none but memory.
+	// CheckStore says what is wrong with the URL of a store, without its secrets; nil takes none
+	// but memory.
 	CheckStore func(url string) error
 	// CheckTemplate says what is wrong with a custom page; nil takes any page.
 	CheckTemplate func(path string, src []byte) []TemplateFault
-	// CheckMails says what is wrong with a directory of templates for mails, one fault a line; nil takes any directory.
+	// CheckMails says what is wrong with a directory of templates for mails, one fault a line; nil
+	// takes any directory.
 	CheckMails func(dir string) error
 }
 
@@ -44,8 +49,8 @@ type TemplateFault struct {
 	Harmless bool
 }
 
-// Load reads, merges and checks the whole configuration. The error is a Faults with everything that is wrong, and the Config then
-// nil; the warnings are there in either case.
+// Load reads, merges and checks the whole configuration. The error is a Faults with everything that
+// is wrong, and the Config then nil; the warnings are there in either case.
 func Load(o Options) (*Config, []Warning, error) {
 	d := &loader{Options: o, given: map[string]*value{}}
 	c := &Config{}
@@ -68,7 +73,8 @@ func Load(o Options) (*Config, []Warning, error) {
 	return c, warnings, nil
 }
 
-// readFile makes the configuration file's mapping the value's. Where there is none it leaves the value without a line.
+// readFile makes the configuration file's mapping the value's. Where there is none it leaves the
+// value without a line.
 func (v *value) readFile() {
 	src, ok := v.read(v.File)
 	if !ok {

@@ -13,7 +13,8 @@ import (
 // maxFile is the largest configuration file that is read, in bytes.
 const maxFile = 1 << 20
 
-// parse turns the file into its one mapping. Where something keeps that from happening, it says what and where.
+// parse turns the file into its one mapping. Where something keeps that from happening, it says
+// what and where.
 func parse(src []byte) (n *yaml.Node, at yaml.Mark, problem string) {
 	start := yaml.Mark{Line: 1, Column: 1}
 	if len(src) > maxFile {
@@ -43,13 +44,15 @@ func parse(src []byte) (n *yaml.Node, at yaml.Mark, problem string) {
 
 func markOf(n *yaml.Node) yaml.Mark { return yaml.Mark{Line: n.Line, Column: n.Column} }
 
-// syntaxProblem says where an error of the YAML parser is, and what it is. An anchor's name is not repeated: it may be a secret that lacks its quotes.
+// syntaxProblem says where an error of the YAML parser is, and what it is. An anchor's name is not
+// repeated: it may be a secret that lacks its quotes.
 func syntaxProblem(src []byte, err error) (at yaml.Mark, problem string) {
 	load := &yaml.LoadError{Message: "cannot be parsed"}
 	errors.As(err, &load)
 	at, problem = load.Mark, load.Message
 	if load.ContextMark.Line > 0 && (strings.Contains(problem, "end of stream") || strings.Contains(problem, "expected ',' or")) {
-		// Where a quote or a bracket was opened is where the mistake is, not where it came to light.
+		// Where a quote or a bracket was opened is where the mistake is, not where it came to
+		// light.
 		at, problem = load.ContextMark, "what begins here is never closed: "+problem
 	}
 	if strings.HasPrefix(problem, "unknown anchor") {

@@ -28,7 +28,8 @@ type placedRoute struct {
 	Position
 }
 
-// describesRoom says whether variables and flags describe the room that the file does not have: always where there is no file.
+// describesRoom says whether variables and flags describe the room that the file does not have:
+// always where there is no file.
 func (v *value) describesRoom() bool { return v.Line == 0 || len(v.outsideOfRoom()) > 0 }
 
 // outsideOfRoom is what variables and flags say of a room.
@@ -120,8 +121,8 @@ func (r *room) options() {
 	}
 }
 
-// origin settles where the room's visitors go. A room's own origins are in the file, so a variable or a flag goes before them, if the
-// room is the only one; of several rooms those keep their own.
+// origin settles where the room's visitors go. A room's own origins are in the file, so a variable
+// or a flag goes before them, if the room is the only one; of several rooms those keep their own.
 func (r *room) origin(root *value, c *Config) {
 	given, own := root.originGiven(), r.originGiven()
 	switch {
@@ -148,7 +149,8 @@ func (r *room) origin(root *value, c *Config) {
 	}
 }
 
-// originGiven is what was given for one origin or for several, the stronger of the two; nil for nothing.
+// originGiven is what was given for one origin or for several, the stronger of the two; nil for
+// nothing.
 func (v *value) originGiven() *value {
 	one, several := v.get("origin"), v.get("origins")
 	if several != nil && !several.wrong && v.layerOf("origins") == 0 {

@@ -14,7 +14,8 @@ import (
 // scalarTags are the types of YAML that a single value can have.
 var scalarTags = []string{"!!str", "!!int", "!!float", "!!bool", "!!timestamp"}
 
-// copyScalar copies a single value in the words that the decoder reads alike everywhere, or reports what is wrong with it.
+// copyScalar copies a single value in the words that the decoder reads alike everywhere, or reports
+// what is wrong with it.
 func (v *value) copyScalar() *yaml.Node {
 	text, ok := v.node.Value, true
 	if v.layer == fromFile {
@@ -43,7 +44,8 @@ func (v *value) textOf() (text string, ok bool) {
 	return "", false
 }
 
-// isTyped says whether the file gives a text a type. What is put in without quotes has none, but a switch has to be true or false.
+// isTyped says whether the file gives a text a type. What is put in without quotes has none, but a
+// switch has to be true or false.
 func (v *value) isTyped(text string) bool {
 	quoted := v.node.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0
 	return text == v.node.Value || quoted || v.of.Kind == "bool" && !slices.Contains([]string{"true", "false"}, text)
@@ -51,7 +53,8 @@ func (v *value) isTyped(text string) bool {
 
 var decimal = regexp.MustCompile(`^(0|-?[1-9][0-9]*)$`)
 
-// hasType says whether the file gives a value the type that its key wants, and reports another. Durations may have any.
+// hasType says whether the file gives a value the type that its key wants, and reports another.
+// Durations may have any.
 func (v *value) hasType(text string) bool {
 	k, tag := v.of, v.node.ShortTag()
 	switch {
@@ -73,7 +76,8 @@ func (v *value) hasType(text string) bool {
 	return false
 }
 
-// canonical is a text as the decoder shall read it, if it keeps to the rules of its key. Otherwise that is reported.
+// canonical is a text as the decoder shall read it, if it keeps to the rules of its key. Otherwise
+// that is reported.
 func (v *value) canonical(text string) (canonical string, ok bool) {
 	k, problem := v.of, ""
 	switch {
@@ -95,7 +99,8 @@ func (v *value) canonical(text string) (canonical string, ok bool) {
 	return "", false
 }
 
-// parse reads a text by the rules of a field, and writes it again. The choice that was meant is the one nearest to what was written.
+// parse reads a text by the rules of a field, and writes it again. The choice that was meant is the
+// one nearest to what was written.
 func (k *Key) parse(text, written string) (canonical, problem string) {
 	parsed, problem := k.Parse(text)
 	if problem == "" {
@@ -107,7 +112,8 @@ func (k *Key) parse(text, written string) (canonical, problem string) {
 	return text, problem
 }
 
-// textNode is a text as the decoder shall read it: with the type that it looks like, if the key is not of a string.
+// textNode is a text as the decoder shall read it: with the type that it looks like, if the key is
+// not of a string.
 func (k *Key) textNode(text string) *yaml.Node {
 	n := textNode(text)
 	if !k.isText() {

@@ -11,14 +11,15 @@ import (
 //go:embed fairdoor.yaml
 var example string
 
-// Example is a complete configuration file with a comment for every key: the starting point for one's own.
+// Example is a complete configuration file with a comment for every key: the starting point for
+// one's own.
 func Example() string { return example }
 
 // schema is a part of a JSON Schema (draft 2020-12).
 type schema map[string]any
 
-// Schema returns a JSON Schema of the configuration file, for editors. It says what [Load] looks at in a key by itself; what has to fit
-// together it leaves to `fairdoor validate`.
+// Schema returns a JSON Schema of the configuration file, for editors. It says what [Load] looks at
+// in a key by itself; what has to fit together it leaves to `fairdoor validate`.
 func Schema() ([]byte, error) {
 	s := topKey.schema()
 	s["$schema"] = "https://json-schema.org/draft/2020-12/schema"

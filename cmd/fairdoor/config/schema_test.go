@@ -15,7 +15,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/cmd/fairdoor/config"
 )
 
-// misfits are the places where a value is not what a schema says. It knows as much of JSON Schema as the schema uses, and fails for more.
+// misfits are the places where a value is not what a schema says. It knows as much of JSON Schema
+// as the schema uses, and fails for more.
 func misfits(t *testing.T, s map[string]any, value any, at string) []string {
 	t.Helper()
 	var found []string

@@ -40,7 +40,8 @@ func (v *value) subject(root *value, c *Config, named *Subject) {
 	}
 }
 
-// tokenKeys takes the keys of tokens from where they were given: secrets, a file of them, or a file of public keys.
+// tokenKeys takes the keys of tokens from where they were given: secrets, a file of them, or a file
+// of public keys.
 func (v *value) tokenKeys(t *Token) {
 	switch v.either(v.either(tokenKeys, tokenKeysFile), tokenPublic) {
 	case tokenPublic:

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// unique compares the rooms' names, their cookies, and all of their routes as requests are compared.
+// unique compares the rooms' names, their cookies, and all of their routes as requests are
+// compared.
 func (v *value) unique(rooms []*room) {
 	names, cookies, routes := map[string]Position{}, map[string]*room{}, map[string]Position{}
 	for _, r := range rooms {
@@ -45,7 +46,8 @@ func describeRoute(canonical string) string {
 	return show(canonical)
 }
 
-// claim returns who has a name already; the first to claim it has it from then on. Everybody may have the empty name.
+// claim returns who has a name already; the first to claim it has it from then on. Everybody may
+// have the empty name.
 func claim[T any](owners map[string]T, name string, claimant T) (first T, taken bool) {
 	if first, taken = owners[name]; !taken && name != "" {
 		owners[name] = claimant

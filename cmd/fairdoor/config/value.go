@@ -21,7 +21,8 @@ const (
 	fromFlag
 )
 
-// value is what was written for a key or as an item of a list, and where. One that is a mapping can be asked about the keys in it.
+// value is what was written for a key or as an item of a list, and where. One that is a mapping can
+// be asked about the keys in it.
 type value struct {
 	*loader
 	Position
@@ -60,8 +61,8 @@ func (d *loader) in(n *yaml.Node, key string) Position {
 	return Position{Source: d.File, Line: n.Line, Col: n.Column, Key: key}
 }
 
-// decode has the library read a copy of all that was written. What it finds is reported, all at once: keys that nobody knows, and
-// values of another kind.
+// decode has the library read a copy of all that was written. What it finds is reported, all at
+// once: keys that nobody knows, and values of another kind.
 func (d *loader) decode(n *yaml.Node, c *Config) {
 	var misfits *yaml.LoadErrors
 	switch err := n.Load(c, yaml.WithKnownFields(), yaml.WithUniqueKeys(false)); {
@@ -100,7 +101,8 @@ func (v *value) unknown() {
 	}
 }
 
-// standFor makes a misspelt key the one that was meant, unless that is given as well: it is wrong, and so not missing.
+// standFor makes a misspelt key the one that was meant, unless that is given as well: it is wrong,
+// and so not missing.
 func (v *value) standFor(path string) {
 	if given := v.given[path]; given == nil || given.layer == fromFile && given.Line == 0 {
 		v.wrong = true
@@ -117,7 +119,8 @@ func (v *value) otherKind() {
 	}
 }
 
-// problem reports that a text is wrong. What is wrong continues a sentence that begins with the text.
+// problem reports that a text is wrong. What is wrong continues a sentence that begins with the
+// text.
 func (v *value) problem(what string) {
 	if v.layer == fromFile && strings.Contains(v.node.Value, "${") || len(what) > maxMessage/2 {
 		// A suggestion would show what the variable stands for, or is of no help at such a length.
@@ -126,7 +129,8 @@ func (v *value) problem(what string) {
 	v.reject("%s %s", v.shown(), what)
 }
 
-// shown is a text as messages show it. An address with a user in front is not shown: it may carry a password.
+// shown is a text as messages show it. An address with a user in front is not shown: it may carry a
+// password.
 func (v *value) shown() string {
 	switch n := v.node; {
 	case v.of.isSecret(), n.Kind != yaml.ScalarNode, strings.Contains(n.Value, "@"):
@@ -190,7 +194,8 @@ func (v *value) isGiven(names ...string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return v.get(name) != nil })
 }
 
-// valid says whether all of the keys are as they should be: given and right, or left to their defaults.
+// valid says whether all of the keys are as they should be: given and right, or left to their
+// defaults.
 func (v *value) valid(names ...string) bool {
 	return !slices.ContainsFunc(names, func(name string) bool { return v.isGiven(name) && v.get(name).wrong })
 }
@@ -203,8 +208,8 @@ func (v *value) layerOf(name string) layer {
 	return 0
 }
 
-// either settles two keys that say the same in two ways: it returns the one from the higher layer, "" if neither says anything. In one
-// layer there can be only one.
+// either settles two keys that say the same in two ways: it returns the one from the higher layer,
+// "" if neither says anything. In one layer there can be only one.
 func (v *value) either(a, b string) string {
 	switch layerA, layerB := v.layerOf(a), v.layerOf(b); {
 	case layerA > layerB:
@@ -217,7 +222,8 @@ func (v *value) either(a, b string) string {
 	return ""
 }
 
-// where is where the first of the keys that is given was given, or else where the first could have been.
+// where is where the first of the keys that is given was given, or else where the first could have
+// been.
 func (v *value) where(names ...string) Position {
 	for _, name := range names {
 		if found := v.get(name); found != nil {

@@ -18,7 +18,8 @@ type guestList struct {
 	*Waitlist
 }
 
-// checkWaitlists checks each waitlist, and then all of them against each other and against the rooms.
+// checkWaitlists checks each waitlist, and then all of them against each other and against the
+// rooms.
 func (v *value) checkWaitlists(c *Config) {
 	names, rooms := map[string]Position{}, map[string]Position{}
 	for i, item := range v.itemsOf("waitlists") {
@@ -41,7 +42,8 @@ func (v *value) checkWaitlists(c *Config) {
 	v.database(c)
 }
 
-// database checks where the waitlists and the passes are kept. Gates that share a queue share its guest list and its passes, too.
+// database checks where the waitlists and the passes are kept. Gates that share a queue share its
+// guest list and its passes, too.
 func (v *value) database(c *Config) {
 	alone := v.valid("store", "database", "waitlists", "rooms") && c.Store != "memory" && !waitlist.IsURL(c.Database)
 	if i := slices.IndexFunc(c.Rooms, func(r Room) bool { return r.takesPasses() }); alone && i >= 0 && i < len(v.itemsOf("rooms")) {
@@ -119,7 +121,8 @@ func (l *guestList) belongs(root *value, c *Config) {
 	}
 }
 
-// onItsHost checks the address of the site against the hosts of the room, on which the waitlist is served.
+// onItsHost checks the address of the site against the hosts of the room, on which the waitlist is
+// served.
 func (l *guestList) onItsHost(r *Room) {
 	u, err := url.Parse(l.URL)
 	if err != nil || !l.isGiven("url") || !l.valid("url") {

@@ -1,4 +1,5 @@
-// Package docs has the pages of documentation, each of which answers one question, and finds, prints and serves them.
+// Package docs has the pages of documentation, each of which answers one question, and finds,
+// prints and serves them.
 //
 //	*.md          the pages; index.md lists them
 //	keywords.txt  words by which they are found, beside their own
@@ -135,7 +136,8 @@ func plain(node ast.Node, source []byte) string {
 	return strings.TrimSpace(said.String())
 }
 
-// linker has links lead to where they lead from the program: to other pages, or to files of the repository.
+// linker has links lead to where they lead from the program: to other pages, or to files of the
+// repository.
 type linker struct{}
 
 // Transform implements parser.ASTTransformer.

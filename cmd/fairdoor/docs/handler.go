@@ -20,7 +20,8 @@ type shown struct {
 	Answer          *Answer       // to a question
 }
 
-// Handler serves the pages at [PagePath]: /docs/ is the list of them, /docs/?q=words what there is to a question, and /docs/limits a page.
+// Handler serves the pages at [PagePath]: /docs/ is the list of them, /docs/?q=words what there is
+// to a question, and /docs/limits a page.
 func Handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		if question := q.FormValue("q"); question != "" {

@@ -91,8 +91,8 @@ func keywordsOf() map[string]string {
 	return of
 }
 
-// judge says how well a page answers, and by which of its parts. A word counts for more the fewer pages have it, in the title for more than
-// in a heading, and there for more than in the text.
+// judge says how well a page answers, and by which of its parts. A word counts for more the fewer
+// pages have it, in the title for more than in a heading, and there for more than in the text.
 func (in index) judge(i int, p Page, asked []string) Found {
 	best := Found{Page: p}
 	for n, part := range in.pages[i].parts {
@@ -139,7 +139,8 @@ func set(words string) map[string]bool {
 	return in
 }
 
-// wordsOf are the words of a text in the form in which they are compared. The name of an option counts as a whole and by its parts.
+// wordsOf are the words of a text in the form in which they are compared. The name of an option
+// counts as a whole and by its parts.
 func wordsOf(text string) (words []string) {
 	for _, w := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' }) {
 		if strings.Contains(w, "_") {
@@ -164,8 +165,9 @@ func stem(word string) string {
 	return word
 }
 
-// optionsIn are the lines of the configuration file about the options that a text names, each with the comments that go on below it. A word
-// without an underscore names an option if it is the only one: it may be meant as a word.
+// optionsIn are the lines of the configuration file about the options that a text names, each with
+// the comments that go on below it. A word without an underscore names an option if it is the only
+// one: it may be meant as a word.
 func optionsIn(text string) (options []string) {
 	page, _ := Named(Options)
 	lines := strings.Split(string(page.Markdown), "\n")

@@ -59,8 +59,8 @@ func (s *Shop) Asked() string {
 	return s.last
 }
 
-// TakesWhatSitesTake has somebody who is in ask a site whose shop it is for what sites have: the targets, a large upload and a websocket.
-// Somebody who waits gets no websocket.
+// TakesWhatSitesTake has somebody who is in ask a site whose shop it is for what sites have: the
+// targets, a large upload and a websocket. Somebody who waits gets no websocket.
 func (s *Shop) TakesWhatSitesTake(t *testing.T, in, waits *http.Client, site string) {
 	t.Helper()
 	for _, target := range Targets {

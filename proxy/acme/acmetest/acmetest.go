@@ -1,4 +1,5 @@
-// Package acmetest runs a certificate authority that speaks ACME on this machine, for tests: Pebble, that of Let's Encrypt for tests.
+// Package acmetest runs a certificate authority that speaks ACME on this machine, for tests:
+// Pebble, that of Let's Encrypt for tests.
 package acmetest
 
 import (
@@ -71,8 +72,8 @@ type Authority struct {
 	manage string
 }
 
-// Start starts an authority that asks for its proofs at the ports of this machine, whatever the name, and gives certificates
-// that are valid for so long. It ends with its test.
+// Start starts an authority that asks for its proofs at the ports of this machine, whatever the
+// name, and gives certificates that are valid for so long. It ends with its test.
 func Start(t testing.TB, httpPort, tlsPort int, validity time.Duration) *Authority {
 	t.Helper()
 	dir := t.TempDir()

@@ -11,7 +11,8 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-// serveNames starts a name server, by TCP, to which every name is that of this machine, and returns its address.
+// serveNames starts a name server, by TCP, to which every name is that of this machine, and returns
+// its address.
 func serveNames(t testing.TB) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

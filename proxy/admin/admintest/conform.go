@@ -89,8 +89,9 @@ func Document(t testing.TB) *openapi3.T {
 	return doc
 }
 
-// Conform returns a handler that answers as h, and fails the test where a request for the API that h has taken, or any
-// whole answer of the API, is not as the document has it. Other requests it leaves alone.
+// Conform returns a handler that answers as h, and fails the test where a request for the API that
+// h has taken, or any whole answer of the API, is not as the document has it. Other requests it
+// leaves alone.
 func Conform(t testing.TB, h http.Handler) http.Handler {
 	t.Helper()
 	router, err := legacy.NewRouter(Document(t))

@@ -1,4 +1,5 @@
-// Package client asks the admin API of a running gate. What the API takes and answers has the types of package admin.
+// Package client asks the admin API of a running gate. What the API takes and answers has the types
+// of package admin.
 package client
 
 import (
@@ -41,7 +42,8 @@ func Get[T any](ctx context.Context, a API, path string) (told T, err error) {
 	return told, a.Send(ctx, http.MethodGet, path, "", nil, &told)
 }
 
-// Order sends the gate an order as JSON, unless it is nil, and reads the answer unless into is nil. It takes as long as the gate takes.
+// Order sends the gate an order as JSON, unless it is nil, and reads the answer unless into is nil.
+// It takes as long as the gate takes.
 func (a API) Order(ctx context.Context, method, path string, order, into any) error {
 	if order == nil {
 		return a.Send(ctx, method, path, "", nil, into)
@@ -69,8 +71,9 @@ func (a API) Send(ctx context.Context, method, path, contentType string, body io
 	return nil
 }
 
-// Open sends the gate a body, which may be nil, and returns the answer to read and close. An answer that is no success is an error with
-// the gate's words, and ErrNotFound for a resource that there is not.
+// Open sends the gate a body, which may be nil, and returns the answer to read and close. An answer
+// that is no success is an error with the gate's words, and ErrNotFound for a resource that there
+// is not.
 func (a API) Open(ctx context.Context, method, path, contentType string, body io.Reader) (io.ReadCloser, error) {
 	req, err := http.NewRequestWithContext(ctx, method, a.URL+path, body)
 	if err != nil {

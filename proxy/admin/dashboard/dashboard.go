@@ -1,5 +1,5 @@
-// Package dashboard renders the pages that operators see in a browser, and keeps who is logged in. What is on the pages
-// comes from package admin, which serves them.
+// Package dashboard renders the pages that operators see in a browser, and keeps who is logged in.
+// What is on the pages comes from package admin, which serves them.
 //
 //	dashboard.go  the pages, as templates, and their headers
 //	overview.go   what the overview shows
@@ -7,8 +7,8 @@
 //	sessions.go   who is logged in
 //	page/         the templates, the style and the script
 //
-// The pages load nothing from elsewhere and have no inline script. Without script they are complete: the script reads the
-// overview again every few seconds and puts its numbers in place.
+// The pages load nothing from elsewhere and have no inline script. Without script they are
+// complete: the script reads the overview again every few seconds and puts its numbers in place.
 package dashboard
 
 import (
@@ -33,7 +33,8 @@ type asset struct {
 	text        []byte
 }
 
-// assets are the style and the script, by the names that the pages have for them, and pages are the templates.
+// assets are the style and the script, by the names that the pages have for them, and pages are the
+// templates.
 var assets, pages = load()
 
 func load() (map[string]asset, *template.Template) {

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// CookieName is the name of the cookie of an operator who is logged in. The gate keeps cookies with such names from origins, and no
-	// room can have this one.
+	// CookieName is the name of the cookie of an operator who is logged in. The gate keeps cookies
+	// with such names from origins, and no room can have this one.
 	CookieName = "fairdoor_~operator"
 	// sessionLasts is how long an operator stays logged in.
 	sessionLasts = 12 * time.Hour
@@ -22,8 +22,9 @@ const (
 	maxEnded = 10_000
 )
 
-// Sessions are those of operators who have given the token. A session is a cookie with its end and the operator's name, sealed with a key that is
-// derived from the token: nothing is kept of it, and nobody learns the token from it. What is kept is which of them were ended.
+// Sessions are those of operators who have given the token. A session is a cookie with its end and
+// the operator's name, sealed with a key that is derived from the token: nothing is kept of it, and
+// nobody learns the token from it. What is kept is which of them were ended.
 type Sessions struct {
 	key   []byte
 	clock func() time.Time
@@ -39,7 +40,8 @@ func NewSessions(token string, clock func() time.Time) *Sessions {
 	return &Sessions{key: mac.Sum(nil), clock: clock, ended: map[string]time.Time{}}
 }
 
-// The parts of a session in bytes: its end in seconds since 1970, what makes it unique, the operator's name, and the seal.
+// The parts of a session in bytes: its end in seconds since 1970, what makes it unique, the
+// operator's name, and the seal.
 const endBytes, nameAt = 8, 8 + 16
 
 // Begin logs an operator in, who goes by a short name; it may be empty.
@@ -71,7 +73,8 @@ func (s *Sessions) Has(q *http.Request) bool {
 	return ok
 }
 
-// Name is what the operator who sends the request goes by; "" if they are not logged in, or have said nothing.
+// Name is what the operator who sends the request goes by; "" if they are not logged in, or have
+// said nothing.
 func (s *Sessions) Name(q *http.Request) string {
 	session, _, ok := s.read(q)
 	if !ok {
@@ -80,7 +83,8 @@ func (s *Sessions) Name(q *http.Request) string {
 	return session[nameAt:]
 }
 
-// read returns the session of a request, and when it ends. Other programs on the host may have set cookies of the same name.
+// read returns the session of a request, and when it ends. Other programs on the host may have set
+// cookies of the same name.
 func (s *Sessions) read(q *http.Request) (session string, end time.Time, ok bool) {
 	for _, c := range q.CookiesNamed(CookieName) {
 		if session, end, ok = s.open(c.Value); ok {
@@ -111,8 +115,8 @@ func (s *Sessions) seal(body []byte) []byte {
 	return mac.Sum(body[:len(body):len(body)])
 }
 
-// cookie is sent over https only if the operator came that way, as a proxy before the listener says, too: whoever lies
-// about that does so about their own cookie.
+// cookie is sent over https only if the operator came that way, as a proxy before the listener
+// says, too: whoever lies about that does so about their own cookie.
 func cookie(q *http.Request, value string, maxAge int) *http.Cookie {
 	return &http.Cookie{
 		Name: CookieName, Value: value, Path: "/", MaxAge: maxAge, HttpOnly: true, SameSite: http.SameSiteStrictMode,

@@ -15,8 +15,8 @@ import (
 // Secret is what the provider knows the site by.
 const Secret = "the secret of the site"
 
-// Provider gives answers to visitors, and tells the site whether they are right: each once. Its widget
-// is a button that gives an answer.
+// Provider gives answers to visitors, and tells the site whether they are right: each once. Its
+// widget is a button that gives an answer.
 type Provider struct {
 	*httptest.Server
 	mu    sync.Mutex
@@ -54,7 +54,8 @@ func (p *Provider) Answer() string {
 	return answer
 }
 
-// Reply has the provider reply to the gate by h from now on, or, if that is nil, as it did at first.
+// Reply has the provider reply to the gate by h from now on, or, if that is nil, as it did at
+// first.
 func (p *Provider) Reply(h http.HandlerFunc) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

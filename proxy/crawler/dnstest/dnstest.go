@@ -16,8 +16,8 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-// Server answers questions about the names and addresses that it was told of. For all others it says that there is no
-// such name.
+// Server answers questions about the names and addresses that it was told of. For all others it
+// says that there is no such name.
 type Server struct {
 	t    testing.TB
 	conn net.PacketConn
@@ -141,7 +141,8 @@ func (s *Server) take(q question) {
 	s.answer(q)
 }
 
-// answer answers a question. Whoever does not wait for it any more goes without. The caller holds mu.
+// answer answers a question. Whoever does not wait for it any more goes without. The caller holds
+// mu.
 func (s *Server) answer(q question) {
 	asked, name := q.Questions[0], strings.ToLower(q.Questions[0].Name.String())
 	q.Response, q.Authoritative, q.RecursionAvailable, q.Additionals = true, true, true, nil

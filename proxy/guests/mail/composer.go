@@ -13,7 +13,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/templates"
 )
 
-// plainAccent is the colour of buttons of a site that has none. It can be told from light and from dark.
+// plainAccent is the colour of buttons of a site that has none. It can be told from light and from
+// dark.
 const plainAccent = "#3d63dd"
 
 // Options says whose mails a Composer writes.
@@ -25,8 +26,8 @@ type Options struct {
 	Identity        templates.Identity
 	DefaultLanguage string // of guests whose language there is not; "" means templates.DefaultLanguage
 
-	// Templates are the operator's: files such as confirm.txt, place.html or invite.de-DE.txt. What is missing is built in; nil is
-	// all built in.
+	// Templates are the operator's: files such as confirm.txt, place.html or invite.de-DE.txt. What
+	// is missing is built in; nil is all built in.
 	Templates fs.FS
 }
 
@@ -52,8 +53,9 @@ type Message struct {
 	At       time.Time
 }
 
-// NewComposer compiles the templates and tries them in every language. The error has all that is wrong with them, one fault a line,
-// each with its file, and with its line and column where it has one.
+// NewComposer compiles the templates and tries them in every language. The error has all that is
+// wrong with them, one fault a line, each with its file, and with its line and column where it has
+// one.
 func NewComposer(o Options) (*Composer, error) {
 	languages, err := templates.NewLanguages(o.DefaultLanguage)
 	if err != nil {

@@ -25,7 +25,8 @@ func sample(kind waitlist.MailKind, language string) waitlist.Mail {
 	}
 }
 
-// spoken are the directions, the words that change, and all else that isolates, which readers do not see.
+// spoken are the directions, the words that change, and all else that isolates, which readers do
+// not see.
 var spoken = strings.NewReplacer("\u2068", "", "\u2069", "")
 
 func TestEveryMailSaysInEveryLanguageWhatItIsForAndLeadsThere(t *testing.T) {

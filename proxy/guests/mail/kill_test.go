@@ -57,8 +57,8 @@ func sendAs(text string) error {
 	return err
 }
 
-// Invariant W9: a mail is sent at least once, under one id. The sender is killed when the server has the second of three mails and
-// has not said so.
+// Invariant W9: a mail is sent at least once, under one id. The sender is killed when the server
+// has the second of three mails and has not said so.
 func TestAMailWhoseSenderIsKilledIsSentAgainUnderTheSameID(t *testing.T) {
 	taken, killed := make(chan struct{}), make(chan struct{})
 	s := newServer(t, own.NoTLS)

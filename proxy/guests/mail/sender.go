@@ -17,11 +17,13 @@ import (
 )
 
 const (
-	// batch is how many mails are leased at once, and lease is for how long: they have time to be sent twice each.
+	// batch is how many mails are leased at once, and lease is for how long: they have time to be
+	// sent twice each.
 	batch, lease = 5, batch * 2 * patience
 	// firstPause and longestPause are between two attempts to reach a mail server.
 	firstPause, longestPause = 5 * time.Second, 5 * time.Minute
-	// recording is how long the outbox may take to note what has become of a mail, also when sending is to end.
+	// recording is how long the outbox may take to note what has become of a mail, also when
+	// sending is to end.
 	recording = 10 * time.Second
 )
 
@@ -38,8 +40,8 @@ type Sender struct {
 	next  time.Time // the mail server is not asked before
 }
 
-// NewSender returns a Sender. The clock is the one by which the waitlist is kept. The log has neither addresses nor tokens, but at
-// the level debug.
+// NewSender returns a Sender. The clock is the one by which the waitlist is kept. The log has
+// neither addresses nor tokens, but at the level debug.
 func NewSender(s SMTP, c *Composer, log *zap.Logger, clock func() time.Time) (*Sender, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
@@ -53,9 +55,10 @@ func NewSender(s SMTP, c *Composer, log *zap.Logger, clock func() time.Time) (*S
 	return sender, nil
 }
 
-// SendDue sends what is due, over one connection, and returns when nothing is due any more, or when ctx ends. A mail that was not
-// taken is counted as failed, and is no error. The error is of the database or the connection. After one of the connection, SendDue
-// does nothing for a pause: five seconds, and twice as long after each further one, up to five minutes. A server that refuses the
+// SendDue sends what is due, over one connection, and returns when nothing is due any more, or when
+// ctx ends. A mail that was not taken is counted as failed, and is no error. The error is of the
+// database or the connection. After one of the connection, SendDue does nothing for a pause: five
+// seconds, and twice as long after each further one, up to five minutes. A server that refuses the
 // sender counts as one that cannot be reached.
 func (s *Sender) SendDue(ctx context.Context, l *waitlist.List) (sent, failed int, err error) {
 	s.mu.Lock()
@@ -119,8 +122,8 @@ func (r *round) run(ctx context.Context) error {
 	return nil
 }
 
-// sendAll sends mails that are leased. Those that it does not come to are given back as they were: ctx has ended, or the mail server
-// takes no other mail.
+// sendAll sends mails that are leased. Those that it does not come to are given back as they were:
+// ctx has ended, or the mail server takes no other mail.
 func (r *round) sendAll(ctx context.Context, mails []waitlist.Mail) error {
 	for i, m := range mails {
 		if ctx.Err() != nil {
@@ -155,8 +158,8 @@ func toRecord(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), recording)
 }
 
-// deliver hands a mail to the mail server. If the connection breaks, which servers do after some mails, it does so once more on a
-// new one. With unreachable no other mail would be taken either.
+// deliver hands a mail to the mail server. If the connection breaks, which servers do after some
+// mails, it does so once more on a new one. With unreachable no other mail would be taken either.
 func (r *round) deliver(ctx context.Context, m waitlist.Mail) (refused, unreachable error) {
 	switch m.Kind {
 	case waitlist.MailConfirm:

@@ -49,7 +49,8 @@ type SMTP struct {
 
 	RootCAs *x509.CertPool // by which the server's certificate is checked; nil is the system's
 
-	// Dial reaches the server where the connection is not encrypted from the beginning; nil for over the network.
+	// Dial reaches the server where the connection is not encrypted from the beginning; nil for
+	// over the network.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error) `json:"-"`
 
 	patience time.Duration // 0 is patience
@@ -83,7 +84,8 @@ func (s SMTP) way() TLS { return cmp.Or(s.TLS, StartTLS) }
 
 func (s SMTP) port() int { return cmp.Or(s.Port, ports[s.way()]) }
 
-// address reads an address, with or without a name. Its domain is written in ASCII, which every mail server understands.
+// address reads an address, with or without a name. Its domain is written in ASCII, which every
+// mail server understands.
 func address(text string) (*mail.Address, error) {
 	a, err := mail.ParseAddress(text)
 	if err != nil {
@@ -151,8 +153,8 @@ func (s SMTP) dialer() gomail.DialContextFunc {
 	}
 }
 
-// kept keeps the connection that dial makes: the library leaves one open that the server has not let in. What is under way ends
-// soon after whole.
+// kept keeps the connection that dial makes: the library leaves one open that the server has not
+// let in. What is under way ends soon after whole.
 func (c *connection) kept(whole context.Context, dial gomail.DialContextFunc) gomail.DialContextFunc {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := dial(ctx, network, address)
@@ -205,16 +207,16 @@ func replyOf(err error) reply {
 	return reply{e.ErrorCode(), e.EnhancedStatusCode(), e.Reason == gomail.ErrSMTPMailFrom, e.Reason == gomail.ErrSMTPRcptTo}
 }
 
-// lost says that the connection is of no use any more: it is broken, the server ends it, or the server is in the middle of a mail
-// that it has refused.
+// lost says that the connection is of no use any more: it is broken, the server ends it, or the
+// server is in the middle of a mail that it has refused.
 func (r reply) lost() bool { return r.code == 0 || r.code == 421 || r.code == 503 }
 
-// mostRefusals is how often an address may be refused for reasons that may be our own server's, such as what it relays. By the
-// schedule of waitlist.List.Failed that is most of a day.
+// mostRefusals is how often an address may be refused for reasons that may be our own server's,
+// such as what it relays. By the schedule of waitlist.List.Failed that is most of a day.
 const mostRefusals = 12
 
-// forGood says that the address takes no mail. It goes by RFC 3463: the mailbox or the domain is not there, has moved, is not
-// written like one, or is disabled.
+// forGood says that the address takes no mail. It goes by RFC 3463: the mailbox or the domain is
+// not there, has moved, is not written like one, or is disabled.
 func (r reply) forGood(attempts int) bool {
 	if !r.recipient || r.code < 500 {
 		return false

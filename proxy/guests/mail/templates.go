@@ -40,7 +40,8 @@ const (
 // subjectField begins a file of text.
 const subjectField = "Subject:"
 
-// use says which mails a template is for. Without a language it is for all that have none of their own.
+// use says which mails a template is for. Without a language it is for all that have none of their
+// own.
 type use struct {
 	kind     waitlist.MailKind
 	language string
@@ -93,7 +94,8 @@ func (l *loader) builtIn() {
 	}
 }
 
-// directory compiles the templates of an operator. Files that have other endings than templates are left alone.
+// directory compiles the templates of an operator. Files that have other endings than templates are
+// left alone.
 func (l *loader) directory(files fs.FS) error {
 	entries, err := fs.ReadDir(files, ".")
 	if err != nil {
@@ -154,7 +156,8 @@ func known(language string) error {
 	return err
 }
 
-// add compiles a file. Of text it compiles the subject and the rest by themselves. Both keep their positions in the file.
+// add compiles a file. Of text it compiles the subject and the rest by themselves. Both keep their
+// positions in the file.
 func (l *loader) add(u use, file, source string) {
 	source = strings.ReplaceAll(strings.TrimPrefix(source, "\ufeff"), "\r\n", "\n")
 	if u.part == htmlPart {

@@ -12,8 +12,9 @@ import (
 //go:embed lang/*.json
 var languageFiles embed.FS
 
-// words are those of the mails in one language, as its file in lang has them. Names in braces are replaced: {siteName} in each
-// Text, and {until}, the time until which the link works, in More of kinds that have one.
+// words are those of the mails in one language, as its file in lang has them. Names in braces are
+// replaced: {siteName} in each Text, and {until}, the time until which the link works, in More of
+// kinds that have one.
 type words struct {
 	Dir     string `json:"dir"` // "ltr" or "rtl"
 	Confirm phrase `json:"confirm"`

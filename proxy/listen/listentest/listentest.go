@@ -12,8 +12,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/listen"
 )
 
-// Serve has a server of cfg serve at a free port of this machine, and returns its address. What the test leaves open is broken off when
-// the test ends.
+// Serve has a server of cfg serve at a free port of this machine, and returns its address. What the
+// test leaves open is broken off when the test ends.
 func Serve(t testing.TB, cfg listen.Config) (address string, s *listen.Server) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -13,7 +13,8 @@ type Band struct {
 	To   time.Time `json:"to"`
 }
 
-// bands draws the bands behind the lines, each with a bar and its name at the top. Those that go on at the same time are below each other.
+// bands draws the bands behind the lines, each with a bar and its name at the top. Those that go on
+// at the same time are below each other.
 func (l *Lines) bands(c *canvas) {
 	shown := l.shown()
 	ends := []float64{} // of the rows of bars: where the last of each ends
@@ -50,7 +51,8 @@ func rowFor(ends *[]float64, begin float64) int {
 	return len(*ends) - 1
 }
 
-// isFree says whether a label of a band can go beyond its end, up to a place: no other band begins before that, and the plot does not end.
+// isFree says whether a label of a band can go beyond its end, up to a place: no other band begins
+// before that, and the plot does not end.
 func (l *Lines) isFree(c *canvas, shown []Band, of *Band, end float64) bool {
 	for i := range shown {
 		if b := &shown[i]; *b != *of && l.x(c, b.To) > l.x(c, of.From) && l.x(c, b.From) < end {

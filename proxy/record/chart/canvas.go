@@ -25,7 +25,8 @@ const (
 	top, bottom = 26, 24
 )
 
-// colours are the defaults of those of the series, which can be told apart by those who see few colours, on white and on black.
+// colours are the defaults of those of the series, which can be told apart by those who see few
+// colours, on white and on black.
 var colours = [...]string{"#3b82c4", "#c2570c", "#7c5cc4"}
 
 // colour is that of the n-th series.

@@ -29,7 +29,8 @@ func (l *Lines) x(c *canvas, at time.Time) float64 {
 	return left + c.plotWidth()*min(max(share, 0), 1)
 }
 
-// times draws the axis of time, in local times: hours and minutes of up to a day and a half, else days.
+// times draws the axis of time, in local times: hours and minutes of up to a day and a half, else
+// days.
 func (l *Lines) times(c *canvas) {
 	span := l.To.Sub(l.From)
 	step, layout := stepOf(span, int(c.plotWidth())/58), "15:04"

@@ -10,10 +10,11 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue/waits"
 )
 
-// Day is the day that a sale begins at 18:00 UTC, as an event with a prequeue from 17:50 on; operators hold everyone new from 18:20 to 18:26, and
-// from 19:50 until the event ends at 20:00 everything is sold out. People wait until shortly before 20:00. From
-// 18:40 to 18:48 the gate is not there, and from 19:10 on the store does not answer for three
-// minutes. At 19:00 an operator raises the limits.
+// Day is the day that a sale begins at 18:00 UTC, as an event with a prequeue from 17:50 on;
+// operators hold everyone new from 18:20 to 18:26, and from 19:50 until the event ends at 20:00
+// everything is sold out. People wait until shortly before 20:00. From 18:40 to 18:48 the gate is
+// not there, and from 19:10 on the store does not answer for three minutes. At 19:00 an operator
+// raises the limits.
 var Day = time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
 
 // Sale is the record of the Day, up to 22:30.

@@ -34,7 +34,8 @@ func (r *Report) pictures() []Pictures {
 // window is the time that a chart shows.
 type window struct{ from, to time.Time }
 
-// busy is the time from the first queue to the last, with some minutes around, if it is less than half of all.
+// busy is the time from the first queue to the last, with some minutes around, if it is less than
+// half of all.
 func (r *Report) busy() (w window, isPart bool) {
 	if len(r.Queues) == 0 {
 		return w, false

@@ -1,4 +1,5 @@
-// Package webpushtest has a push service for tests, which does what a service and a browser do: it checks who sends, and decrypts.
+// Package webpushtest has a push service for tests, which does what a service and a browser do: it
+// checks who sends, and decrypts.
 package webpushtest
 
 import (

@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// Restart has the server be another process, with a new run_id and no scripts, and with the keys that it had.
+// Restart has the server be another process, with a new run_id and no scripts, and with the keys
+// that it had.
 func (s *Server) Restart(process string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -27,7 +28,8 @@ func (s *Server) FlushScripts() {
 	clear(s.scripts)
 }
 
-// Drop takes the key away that n chooses among those that there are, and returns its name; "" if there are none.
+// Drop takes the key away that n chooses among those that there are, and returns its name; "" if
+// there are none.
 func (s *Server) Drop(n uint64) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

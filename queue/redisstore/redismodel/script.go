@@ -34,8 +34,8 @@ func (s *Server) openLua() {
 	s.lua = l
 }
 
-// pcall is pcall. That of the library has every function that is under way lose its variables at an error, those of the caller too: so each
-// call has a thread of its own.
+// pcall is pcall. That of the library has every function that is under way lose its variables at an
+// error, those of the caller too: so each call has a thread of its own.
 func (s *Server) pcall(l *lua.LState) int {
 	if s.depth == len(s.threads) {
 		thread, _ := s.lua.NewThread()
@@ -69,7 +69,8 @@ func object(err error) lua.LValue {
 	return lua.LString(err.Error())
 }
 
-// toNumber is tonumber without a base. That of the library knows no integers beyond 63 bits, and no exponents.
+// toNumber is tonumber without a base. That of the library knows no integers beyond 63 bits, and no
+// exponents.
 func toNumber(l *lua.LState) int {
 	switch v := l.CheckAny(1).(type) {
 	case lua.LNumber:

@@ -37,9 +37,10 @@ func New(clock func() time.Time, process string) *Server {
 	return s
 }
 
-// Serve answers the commands that come over a connection until it ends. Through pass, if it is set, goes each command before it is done, and
-// each reply before it is sent: pass may wait. It returns how often the command or the reply arrives: if never, the connection is closed; a
-// command that comes twice is done twice, as by a proxy that sends it again, and the last reply counts.
+// Serve answers the commands that come over a connection until it ends. Through pass, if it is set,
+// goes each command before it is done, and each reply before it is sent: pass may wait. It returns
+// how often the command or the reply arrives: if never, the connection is closed; a command that
+// comes twice is done twice, as by a proxy that sends it again, and the last reply counts.
 func (s *Server) Serve(c net.Conn, pass func(reply bool) (times int)) {
 	defer func() { _ = c.Close() }()
 	if pass == nil {
@@ -73,7 +74,8 @@ func write(c net.Conn, b []byte) bool {
 	return err == nil
 }
 
-// Do does a command and returns its reply: nil, a string, a [Status], an int64, an error, or a list of them.
+// Do does a command and returns its reply: nil, a string, a [Status], an int64, an error, or a list
+// of them.
 func (s *Server) Do(args ...string) any {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -121,7 +123,8 @@ func lookUp[T any](s *Server, key string) (held T, err error) {
 	return held, nil
 }
 
-// change has do change what a key has, which is made by empty where it has nothing. A key that has nothing left is gone.
+// change has do change what a key has, which is made by empty where it has nothing. A key that has
+// nothing left is gone.
 func change[T interface{ size() int }](s *Server, key string, empty func() T, do func(T) any) any {
 	held, err := lookUp[T](s, key)
 	if err != nil {

@@ -184,7 +184,8 @@ func (s *Server) zincrby(args []string) any {
 	})
 }
 
-// window are the places from first to last in a row of n, as Redis counts: from the end if they are negative.
+// window are the places from first to last in a row of n, as Redis counts: from the end if they are
+// negative.
 func window(first, last string, n int) (from, to int, err error) {
 	a, err := number(first)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package postgrestest starts a real PostgreSQL server for tests. It needs Debian's package postgresql, or another one with initdb
-// and postgres in the PATH, and fails, rather than skips, where there is none. The server listens on a socket in a directory of
-// its own.
+// Package postgrestest starts a real PostgreSQL server for tests. It needs Debian's package
+// postgresql, or another one with initdb and postgres in the PATH, and fails, rather than skips,
+// where there is none. The server listens on a socket in a directory of its own.
 package postgrestest
 
 import (
