@@ -42,6 +42,7 @@ func (g *Gate) newRoom(ctx context.Context, s *feature.Setup, counters metrics.C
 				log.Info("store answers again")
 			}
 		},
+		OnEnter: func(id queue.ID) { g.events.Enter(forEvents(&r.Room), id) },
 		OnLeave: func(id queue.ID) { g.events.Return(forEvents(&r.Room), id) }, OnBurst: r.SyncNow,
 	}, Log: log, OnChange: func(c overrides.Change) {
 		for _, f := range g.features {

@@ -239,6 +239,16 @@ func (h *Hub) Return(of Room, id queue.ID) {
 	}
 }
 
+// Enter has a visitor who has streams here check in, because they were let in at another gate: their
+// page may have come here before this gate knew of it.
+func (h *Hub) Enter(of Room, id queue.ID) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, s := range h.streamsOf(of, id) {
+		s.takeTurn()
+	}
+}
+
 // streamsOf returns the streams of a visitor. The caller holds mu.
 func (h *Hub) streamsOf(of Room, id queue.ID) []*stream {
 	if a := h.audiences[of]; a != nil {

@@ -231,6 +231,18 @@ func TestVisitorForWhomSomebodySaidGoodbyeChecksInByTheirStream(t *testing.T) {
 	of.do(func() { assert.Equal(t, room.Returned, of.visits[0].Ask.Prompt) })
 }
 
+func TestVisitorsWhoWereLetInElsewhereAreToldByEachOfTheirStreams(t *testing.T) {
+	h, _ := newHub(t, attached)
+	of, id := newRoom(queue.Random), queue.ID{1}
+	pages := []*page{open(t, h, of, id), open(t, h, of, id)}
+	of.do(func() { of.outcome = room.Admitted })
+	h.Enter(of, queue.ID{2})
+	h.Enter(of, id)
+	for _, p := range pages {
+		p.waitFor(t, "event: admitted\n")
+	}
+}
+
 func TestDrainEndsAllStreams(t *testing.T) {
 	h, _ := newHub(t, attached)
 	of := newRoom(queue.FIFO)

@@ -44,6 +44,10 @@ type Config struct {
 	// given the room.
 	OnConfigure func(queue.Configuration)
 
+	// OnEnter, if set, is told of every visitor who was let in at another node: one who waits here all
+	// the same is found to be in by a visit.
+	OnEnter func(queue.ID)
+
 	// OnLeave, if set, is told of every visitor who has said goodbye, at whichever
 	// node: for one who is here all the same, a visit with Returned takes it back.
 	OnLeave func(queue.ID)
@@ -90,6 +94,9 @@ func (c Config) complete() (Config, error) {
 	}
 	if c.Draw == nil {
 		c.Draw = func(queue.ActiveEvent, queue.ID) queue.Instant { return 0 }
+	}
+	if c.OnEnter == nil {
+		c.OnEnter = func(queue.ID) {}
 	}
 	if c.OnLeave == nil {
 		c.OnLeave = func(queue.ID) {}

@@ -27,6 +27,7 @@ type exchange struct {
 
 	onStoreChange func(error)
 	onConfigure   func(queue.Configuration)
+	onEnter       func(queue.ID)
 	onLeave       func(queue.ID)
 
 	configuring callLock // held for as long as this node gives the room a configuration; taken before mu
@@ -252,6 +253,7 @@ func (x *exchange) learn(answer *queue.View, toldAgain bool) {
 	for _, s := range answer.Entered {
 		x.sessions.learn(answer.Now, s.ID, min(s.Expires, answer.Now.Add(rules.sessionLasts())))
 		x.presence.enter(answer.Now, rules, s.ID)
+		x.onEnter(s.ID)
 	}
 	for _, id := range answer.Left {
 		x.onLeave(id)

@@ -71,7 +71,8 @@ func assemble(c *Config, node uint64, timing timing, clock *storeClock, answer *
 	x := &exchange{
 		room: c.Name, store: c.Store, clock: clock, conditions: conditions, presence: presence, sessions: sessions,
 		outbox: outbox, estimates: estimates, pressures: pressures, slack: c.Slack,
-		onStoreChange: c.OnStoreChange, onConfigure: c.OnConfigure, onLeave: c.OnLeave,
+		onStoreChange: c.OnStoreChange, onConfigure: c.OnConfigure,
+		onEnter: c.OnEnter, onLeave: c.OnLeave,
 		configuring: newCallLock(timing), mu: newCallLock(timing), node: node, epoch: answer.Epoch, memory: memory{cells: map[queue.Cell]int{}},
 	}
 	if answer.Configuration.Version > 0 {
