@@ -37,7 +37,7 @@ import (
 var browser *browsertest.Browser
 
 // atATime is how many tests run at a time unless -parallel says so. They mostly wait.
-const atATime = "4"
+const atATime = "2"
 
 func TestMain(m *testing.M) {
 	err := flag.Set("test.parallel", atATime)
