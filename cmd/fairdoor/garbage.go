@@ -34,13 +34,13 @@ func collectLess() (stop func()) {
 		return func() {}
 	}
 	var g garbage
-	debug.SetGCPercent(g.percent(0, 0))
+	now := g.percent(0, 0)
+	debug.SetGCPercent(now)
 	ended := make(chan struct{})
 	var tasks sync.WaitGroup
 	tasks.Go(func() {
 		ticker := time.NewTicker(looks)
 		defer ticker.Stop()
-		now := g.percent(0, 0)
 		for {
 			select {
 			case <-ended:

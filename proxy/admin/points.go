@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/reply"
@@ -64,16 +65,20 @@ func (a *api) withReporter(next func(http.ResponseWriter, *http.Request, Waitlis
 
 // refusesAction answers who may not report an action, and says whether it has.
 func (a *api) refusesAction(w http.ResponseWriter, l Waitlist, by reporter, name string) bool {
-	var known []string
+	var may []string
 	for _, action := range l.Record().Settings().Actions {
-		if action.Name == name && by.may(action) {
-			return false
-		}
 		if by.may(action) {
-			known = append(known, action.Name)
+			may = append(may, action.Name)
 		}
 	}
-	reply.Problem(w, http.StatusForbidden, fmt.Sprintf("Nothing was changed: you may report %s, and not %q.", strings.Join(known, ", "), name))
+	switch {
+	case slices.Contains(may, name):
+		return false
+	case len(may) == 0:
+		reply.Problem(w, http.StatusForbidden, "Nothing was changed: the waitlist has no actions; its configuration names them.")
+	default:
+		reply.Problem(w, http.StatusForbidden, fmt.Sprintf("Nothing was changed: you may report %s, and not %q.", strings.Join(may, ", "), name))
+	}
 	return true
 }
 

@@ -2,6 +2,7 @@
 package gatetest
 
 import (
+	"context"
 	"encoding/json"
 	"io"
 	"log"
@@ -276,20 +277,26 @@ func (v *Visitor) Get(target string, changes ...func(*http.Request)) Answer {
 	return v.Send(http.MethodGet, target, nil, changes...)
 }
 
-// Send sends a request, and keeps the cookies of its answer.
-func (v *Visitor) Send(method, target string, body io.Reader, changes ...func(*http.Request)) Answer {
+// request is one with the visitor's cookies, changed.
+func (v *Visitor) request(ctx context.Context, method, target, accept string, body io.Reader, changes []func(*http.Request)) *http.Request {
 	v.Fixture.T.Helper()
-	req, err := http.NewRequestWithContext(v.Fixture.T.Context(), method, v.Base+target, body)
+	req, err := http.NewRequestWithContext(ctx, method, v.Base+target, body)
 	require.NoError(v.Fixture.T, err)
 	req.Host = v.Host
-	req.Header.Set("Accept", "text/html,application/xhtml+xml,*/*;q=0.8")
+	req.Header.Set("Accept", accept)
 	for name, value := range v.Cookies {
 		req.AddCookie(&http.Cookie{Name: name, Value: value})
 	}
 	for _, change := range changes {
 		change(req)
 	}
-	resp, err := v.Client.Do(req)
+	return req
+}
+
+// Send sends a request, and keeps the cookies of its answer.
+func (v *Visitor) Send(method, target string, body io.Reader, changes ...func(*http.Request)) Answer {
+	v.Fixture.T.Helper()
+	resp, err := v.Client.Do(v.request(v.Fixture.T.Context(), method, target, "text/html,application/xhtml+xml,*/*;q=0.8", body, changes))
 	require.NoError(v.Fixture.T, err)
 	defer resp.Body.Close()
 	read, err := io.ReadAll(resp.Body)

@@ -31,17 +31,7 @@ type Event struct {
 func (v *Visitor) Listen(query string, changes ...func(*http.Request)) *Listener {
 	v.Fixture.T.Helper()
 	ctx, hangUp := context.WithCancel(v.Fixture.T.Context())
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, v.Base+"/.fairdoor/events"+query, nil)
-	require.NoError(v.Fixture.T, err)
-	req.Host = v.Host
-	req.Header.Set("Accept", "text/event-stream")
-	for name, value := range v.Cookies {
-		req.AddCookie(&http.Cookie{Name: name, Value: value})
-	}
-	for _, change := range changes {
-		change(req)
-	}
-	resp, err := v.Client.Transport.RoundTrip(req)
+	resp, err := v.Client.Transport.RoundTrip(v.request(ctx, http.MethodGet, "/.fairdoor/events"+query, "text/event-stream", nil, changes))
 	require.NoError(v.Fixture.T, err)
 	require.Equal(v.Fixture.T, http.StatusOK, resp.StatusCode)
 	for _, c := range resp.Cookies() {

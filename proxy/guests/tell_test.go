@@ -172,7 +172,7 @@ func TestAWebhookThatDoesNotNameEventsOfWaitlistsHearsOfNobody(t *testing.T) {
 	to := newSite(t)
 	list, _ := gateOf(t, filepath.Join(t.TempDir(), "waitlists.db"), to)
 	named := newSite(t)
-	other, _ := gateOf(t, filepath.Join(t.TempDir(), "waitlists.db"), named, webhooks.WaitlistLeft)
+	other, _ := gateOf(t, filepath.Join(t.TempDir(), "waitlists.db"), named, webhooks.OfWaitlist+webhooks.Kind(waitlist.EventLeft))
 	require.Eventually(t, func() bool {
 		for _, l := range []*guests.Waitlist{list, other} {
 			p, err := l.Record().Join(t.Context(), waitlist.SignUp{UserID: "ada"}, time.Now())

@@ -74,7 +74,7 @@ type Options struct {
 	// Survive, when deferred, ends a panic in what a waitlist does by itself.
 	Survive func(doing string)
 
-	// Hooks sends what webhooks are told of the waitlist; nil for none.
+	// Hooks sends what webhooks are told of the waitlist. Tell needs it.
 	Hooks func() *webhooks.Sender
 
 	// Enter takes a sign-up off what a network may have, and says whether there was one left. The

@@ -29,6 +29,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/outbound"
+	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
 
 // Kind is what a delivery tells of.
@@ -48,30 +49,23 @@ const (
 	EventPrequeuing Kind = "event_prequeueing"
 	EventStarted    Kind = "event_started"
 	EventEnded      Kind = "event_ended"
-
-	WaitlistJoined    Kind = "waitlist_joined"
-	WaitlistConfirmed Kind = "waitlist_confirmed"
-	WaitlistInvited   Kind = "waitlist_invited"
-	WaitlistAccepted  Kind = "waitlist_accepted"
-	WaitlistExpired   Kind = "waitlist_expired"
-	WaitlistPutBack   Kind = "waitlist_put_back"
-	WaitlistMovedUp   Kind = "waitlist_moved_up"
-	WaitlistLeft      Kind = "waitlist_left"
-	WaitlistRemoved   Kind = "waitlist_removed"
-
-	Test Kind = "test"
+	Test            Kind = "test"
 )
 
 // Kinds are those that a hook can ask for.
 func Kinds() []Kind {
-	return []Kind{
+	kinds := []Kind{
 		QueueingBegan, QueueingEnded, LimitReached, StoreLost, StoreBack, SoldOut, Reopened, HoldBegan, HoldEnded,
-		EventPrequeuing, EventStarted, EventEnded, WaitlistJoined, WaitlistConfirmed, WaitlistInvited, WaitlistAccepted, WaitlistExpired,
-		WaitlistPutBack, WaitlistMovedUp, WaitlistLeft, WaitlistRemoved,
+		EventPrequeuing, EventStarted, EventEnded,
 	}
+	for _, k := range waitlist.EventKinds() {
+		kinds = append(kinds, OfWaitlist+Kind(k))
+	}
+	return kinds
 }
 
-// OfWaitlist begins the kinds of what happens to people on a waitlist. They have personal data, so
+// OfWaitlist begins the kinds of what happens to people on a waitlist; a [waitlist.EventKind]
+// follows. They have personal data, so
 // only hooks are told of them that name them.
 const OfWaitlist = "waitlist_"
 

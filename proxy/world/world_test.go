@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/world"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 var (
@@ -157,5 +158,22 @@ func TestTheLimitsAreChecked(t *testing.T) {
 	}
 	if !full || !hurried {
 		t.Errorf("a limit that is one lower is exceeded: %v; an allowance that is one lower: %v", full, hurried)
+	}
+}
+
+// The checkers notice a gate that is cut off from its store, and lets in more than had a slot.
+func TestTheShareIsChecked(t *testing.T) {
+	const promise = "a gate that shares lets in no more than were open when the store answered last"
+	plan := &world.Plan{Gates: 2, Redis: true, Lasts: 10 * time.Minute, Faults: []world.Fault{{Kind: "link cut", At: time.Minute, Lasts: time.Minute, Gate: 2}}}
+	plan.Settings = queue.Settings{TotalActiveUsers: 2, NewUsersPerMinute: 100, OnStoreError: queue.Share}.WithDefaults()
+	h := &world.History{Plan: plan, Ends: plan.Lasts}
+	for who := range 3 {
+		plan.People = append(plan.People, world.Person{Name: fmt.Sprint("visitor ", who), Kind: "page"})
+		at := plan.Faults[0].At + time.Duration(who+1)*time.Second
+		h.Events = append(h.Events, world.Event{What: world.Came, Who: who, At: at}, world.Event{What: world.Seen, Who: who, At: at, Sent: at, Gate: 2})
+		noticed := slices.ContainsFunc(world.Check(h), func(b world.Breach) bool { return b.Promise == promise })
+		if noticed != (who == 2) {
+			t.Errorf("%d people are let in, which is noticed: %v", who+1, noticed)
+		}
 	}
 }
