@@ -260,9 +260,12 @@ func (l *Waitlist) Tell(ctx context.Context) {
 	l.eachSecond(ctx, tell)
 }
 
-// tell tells a webhook of what is next.
+// tell tells a webhook of what is next. A turn that has been taken is ended also if the context
+// ends meanwhile: other gates would wait for it.
 func (l *Waitlist) tell(ctx context.Context, to webhooks.Receiver) error {
-	turn, err := l.record.TakeTurn(ctx, to.ID(), mostTold, l.o.Clock())
+	taking, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	turn, err := l.record.TakeTurn(taking, to.ID(), mostTold, l.o.Clock())
 	if err != nil || turn == nil {
 		return err
 	}
@@ -274,7 +277,9 @@ func (l *Waitlist) tell(ctx context.Context, to webhooks.Receiver) error {
 		}
 		told, tries = e.ID, 0
 	}
-	return l.record.EndTurn(context.WithoutCancel(ctx), turn, told, wait, wait > 0, l.o.Clock())
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	return l.record.EndTurn(ending, turn, told, wait, wait > 0, l.o.Clock())
 }
 
 // event is what webhooks are told of an event. Its key is the same at all gates.
