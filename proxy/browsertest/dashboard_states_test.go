@@ -94,6 +94,8 @@ func threeStates(t *testing.T) (dashboard string) {
 			}
 		}
 	}
+	// What is measured of the catalogue counts once its gate knows how many are in it.
+	require.Eventually(t, func() bool { return strings.Contains(told("catalogue/proposal"), `"peakActiveUsers": 12`) }, 20*time.Second, 20*time.Millisecond)
 	passed.Add(int64(pressure.Every))
 	require.Eventually(t, func() bool { return strings.Contains(told("tickets/status"), `"admissionFactor": 0.5`) }, 20*time.Second, 20*time.Millisecond)
 	require.Eventually(t, func() bool { return strings.Contains(told("catalogue/proposal"), `"sightings": 1`) }, 20*time.Second, 20*time.Millisecond)
