@@ -43,3 +43,31 @@ func TestPacerReleasesTheAllowance(t *testing.T) {
 		}
 	})
 }
+
+func TestRandomMomentsAreAnywhereInTheMinuteAndOthersInTheNext(t *testing.T) {
+	s := queue.Settings{TotalActiveUsers: 1, NewUsersPerMinute: 3, Pacing: queue.PacingRandom}
+	var seconds [60]int
+	const minutes = 4000
+	for seed := range uint64(40) {
+		pacer := pacing.Pacer{Seed: seed * 1_000_003}
+		var before []queue.Instant
+		for minute := range minutes / 40 {
+			begin := start.Add(time.Duration(minute) * time.Minute)
+			var moments []queue.Instant
+			for now := begin; len(moments) < s.NewUsersPerMinute; {
+				released, next := pacer.Released(s, now, true)
+				for len(moments) < released {
+					moments = append(moments, now-begin)
+					seconds[(now-begin)/1000]++
+				}
+				now = next
+			}
+			require.NotEqual(t, before, moments)
+			before = moments
+		}
+	}
+	// 200 in each second: the standard deviation is 14.
+	for second, n := range seconds {
+		require.InDelta(t, minutes*s.NewUsersPerMinute/60, n, 5*14, "second %d", second)
+	}
+}

@@ -41,14 +41,16 @@ func TestRefreshIntervalIsDrawnAnewAtEachCheckInWithinItsJitter(t *testing.T) {
 	s := settings(1, 1)
 	s.RefreshJitter = .25
 	d := full(t, s)
-	waiting, drawn := d.join(), map[time.Duration]bool{}
+	waiting, drawn, sum := d.join(), map[time.Duration]bool{}, 0.0
 	for range 200 {
 		assert.InDelta(t, 20, waiting.RefreshInterval.Seconds(), 5)
 		drawn[waiting.RefreshInterval] = true
+		sum += waiting.RefreshInterval.Seconds()
 		d.now = waiting.Due()
 		waiting = d.waitsOrJoins(waiting)
 	}
 	assert.Len(t, drawn, 11, "the whole seconds from 15 to 25")
+	assert.InDelta(t, 20, sum/200, 1, "the interval on the average")
 }
 
 func TestShortRefreshIntervalStaysWithinItsJitter(t *testing.T) {

@@ -200,3 +200,57 @@ func TestReplayingOldTicketsWinsNoMoreThanPoliteWaiting(t *testing.T) {
 	band := 3.3 * math.Sqrt(rate*(1-rate)*rounds)
 	assert.InDelta(t, rate*rounds, won, band, "polite rate %.3f", rate)
 }
+
+// The example of the article: five check in at the same moments, and one between them, who would
+// have half of the slots that are released at random, and none of those that are released just
+// before the others come. Here everybody has a sixth of either, because intervals vary.
+func TestARhythmOfOnesOwnGainsNothingInRandom(t *testing.T) {
+	t.Parallel()
+	for _, released := range []queue.Pacing{queue.PacingRandom, queue.PacingMinute} {
+		t.Run(released.String(), func(t *testing.T) {
+			t.Parallel()
+			const rooms = 400
+			alone := 0
+			for seed := range uint64(rooms) {
+				if firstIn(t, seed, released) == 5 {
+					alone++
+				}
+			}
+			assert.InDelta(t, 1./6, float64(alone)/rooms, 4*.0187, "four standard deviations")
+		})
+	}
+}
+
+// firstIn has five come at the start, and a sixth 15 seconds later, be held for ten minutes, and
+// tells who is the first to be let in.
+func firstIn(t *testing.T, seed uint64, released queue.Pacing) int {
+	t.Helper()
+	random := rand.New(rand.NewPCG(seed, 7))
+	s := queue.Settings{Method: queue.Random, TotalActiveUsers: 10, NewUsersPerMinute: 1, Pacing: released, RefreshInterval: 30 * time.Second, QueueAll: true}
+	r, err := room.New(context.Background(), start.Time(), room.Config{Name: "shop", Settings: s, Store: memstore.New(), Uint64: random.Uint64})
+	require.NoError(t, err)
+	var tickets [6]queue.Ticket
+	at := func(now queue.Instant) []int { // who checks in at a moment, in any order
+		var due []int
+		for _, i := range random.Perm(len(tickets)) {
+			if tickets[i].State == 0 && now == start.Add(time.Duration(i/5)*15*time.Second) || tickets[i].State != 0 && tickets[i].Due() <= now {
+				due = append(due, i)
+			}
+		}
+		return due
+	}
+	for now := start; ; now = now.Add(time.Second) {
+		require.NoError(t, r.Sync(context.Background(), now.Time()))
+		if s.QueueAll && now >= start.Add(10*time.Minute) {
+			s.QueueAll = false
+			require.NoError(t, r.Configure(context.Background(), now.Time(), queue.Configuration{Settings: s}))
+		}
+		for _, i := range at(now) {
+			d := r.Visit(context.Background(), now.Time(), room.Request{Ticket: tickets[i]})
+			if d.Outcome == room.Admitted {
+				return i
+			}
+			tickets[i] = d.Ticket
+		}
+	}
+}

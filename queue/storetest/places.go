@@ -155,6 +155,15 @@ var placeCases = []contractCase{
 		assert.Equal(n, queue.Place{Number: 41, Ahead: 3, Length: 5}, n.place(ticket(4, 41, time.Hour, 20*time.Second)), "of one number by id")
 		assert.Equal(n, ids(3, 1, 2, 4, 5), n.order())
 	}},
+	{"numbers are exact beyond those of a century at thirty thousand a second", func(n *node) {
+		n.full()
+		const last = 1 << 47
+		assert.Equal(n, queue.Place{Number: last, Length: 1}, n.place(ticket(1, last, time.Hour, time.Second)))
+		assert.Equal(n, queue.Place{Number: last - 1, Length: 2}, n.place(ticket(2, last-1, time.Hour, time.Second)))
+		assert.Equal(n, queue.Place{Number: last + 1 + queue.LostNumbers, Ahead: 2, Length: 3, Joined: true}, n.place(newcomer(3)))
+		assert.Equal(n, ids(2, 1, 3), n.order())
+		assert.Equal(n, uint64(last+1+queue.LostNumbers), n.look().LastNumber)
+	}},
 	{"what is taken up is let in if its turn has come", func(n *node) {
 		n.configure(lined(1))
 		assert.Equal(n, []queue.Verdict{granted}, n.verdicts(ticket(1, 40, time.Hour, time.Second)))
