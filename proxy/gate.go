@@ -79,7 +79,8 @@ func New(ctx context.Context, c Config, o Options) (*Gate, error) {
 	g.answers = answers{problems, languages, services{g}}
 	g.crawlers = crawler.NewVerifier(crawler.Config{Resolver: g.o.Resolver, Clock: g.o.Clock, Enter: services{g}.Enter})
 	g.events = events.NewHub(events.Config{Clock: g.o.Clock, Uint64: g.o.Uint64, Wait: g.o.Wait, Survive: services{g}.Survive, Detach: detach})
-	g.metrics = metrics.New(metricsGate{g}, g.o.Clock)
+	g.metrics = metrics.New(metricsGate{g})
+	services{g}.collectRecord()
 	g.sync, g.stop = context.WithCancel(context.WithoutCancel(ctx))
 	g.features = g.o.features(services{g}, &g.o)
 	g.shedders = sheddersOf(g.features)

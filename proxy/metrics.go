@@ -5,7 +5,6 @@ import (
 
 	"github.com/fairdoor-gate/fairdoor/proxy/feature"
 	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
-	"github.com/fairdoor-gate/fairdoor/proxy/webhooks"
 )
 
 // metricsGate is a gate as the metrics know it.
@@ -36,23 +35,6 @@ func (g metricsGate) group(of *feature.Group) metrics.Group {
 		}
 	}
 	return group
-}
-
-// Webhooks implements metrics.Gate.
-func (g metricsGate) Webhooks() []webhooks.Status { return webhooksOf(g.Gate).Statuses() }
-
-// RecordFailing implements metrics.Gate.
-func (g metricsGate) RecordFailing() bool { return services{g.Gate}.recordFailing() }
-
-// Waitlists implements metrics.Gate.
-func (g metricsGate) Waitlists() iter.Seq[metrics.Waitlist] {
-	return func(yield func(metrics.Waitlist) bool) {
-		for l := range waitlistsOf(g.Gate) {
-			if !yield(l.Record()) {
-				return
-			}
-		}
-	}
 }
 
 // Origins implements metrics.Gate.

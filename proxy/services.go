@@ -142,6 +142,12 @@ func (s services) recordFailing() bool {
 	return record != nil && record.Failing()
 }
 
+// collectRecord has the metrics tell whether the record answers.
+func (s services) collectRecord() {
+	failing := metrics.Gauge("fairdoor_record_failing", "1 while the record of waitlists and passes does not answer.")
+	s.gate.metrics.Collect(func(tell metrics.Tell) { tell(failing, metrics.If(s.recordFailing())) }, failing)
+}
+
 // closeRecord closes the record of waitlists and passes, once nothing writes any more.
 func (s services) closeRecord() {
 	record := s.gate.record.Load()

@@ -29,16 +29,24 @@ const name = "challenge"
 type Feature struct {
 	gate     feature.Gate
 	verifier *Verifier
+	answers  metrics.Series
 }
 
 // NewFeature returns the challenges of a gate.
-func NewFeature(g feature.Gate) *Feature { return &Feature{gate: g, verifier: NewVerifier()} }
+func NewFeature(g feature.Gate) *Feature {
+	answers := g.Metrics().Series("fairdoor_challenges_total", "Answers to the challenge by what became of them.", "room", "outcome")
+	return &Feature{g, NewVerifier(), answers}
+}
 
 // Close implements [feature.Closer].
 func (f *Feature) Close() { f.verifier.Close() }
 
 // Part implements [feature.Feature].
 func (f *Feature) Part(_ context.Context, s *feature.Setup) (feature.Part, error) {
+	counters := map[Outcome]metrics.Counter{} // each is told from the start, also where there is no challenge
+	for _, o := range []Outcome{Passed, Failed, Unavailable, Busy} {
+		counters[o] = f.answers.With(s.Config.Name, string(o))
+	}
 	c := config.OptionsOf[Config](&s.Config)
 	if !c.IsOn() {
 		return nil, nil
@@ -47,7 +55,7 @@ func (f *Feature) Part(_ context.Context, s *feature.Setup) (feature.Part, error
 	if err != nil {
 		return nil, fmt.Errorf("making the challenge: %w", err)
 	}
-	p := &part{made, f, s}
+	p := &part{made, f, s, counters}
 	s.Proof = p
 	return p, nil
 }
@@ -55,8 +63,9 @@ func (f *Feature) Part(_ context.Context, s *feature.Setup) (feature.Part, error
 // part is the challenge of a room, or that of the rooms of a family.
 type part struct {
 	*Challenge
-	feature *Feature
-	setup   *feature.Setup
+	feature  *Feature
+	setup    *feature.Setup
+	counters map[Outcome]metrics.Counter
 }
 
 // Recognise implements [feature.Recogniser]. A ticket with a place or a session is proof; a user
@@ -70,7 +79,7 @@ func (p *part) Instead(w http.ResponseWriter, r *http.Request, v *feature.Visit,
 	if d.Outcome != queueroom.Busy || !v.Unproven || waits || v.TakesNoPlace(r) {
 		return false
 	}
-	v.Room.Count(metrics.Challenged)
+	v.Room.Count(metrics.Unproven)
 	v.Setup.Answers(w.Header(), r)
 	h, language, of := w.Header(), v.Setup.Language(r), v.Setup.Config.Name
 	if language == "" || feature.Unsafe(r) && !feature.SentByAPage(r) {
@@ -130,7 +139,7 @@ func (f *Feature) serve(w http.ResponseWriter, r *http.Request) {
 
 // take has an answer verified, and tells the visitor how they stand then.
 func (p *part) take(w http.ResponseWriter, r *http.Request, v *feature.Visit) {
-	outcome := p.verify(r.Context(), v.Room, v.Setup.Log, answerIn(w, r), v.Setup.Trust.ClientAddr(r))
+	outcome := p.verify(r.Context(), v.Setup.Log, answerIn(w, r), v.Setup.Trust.ClientAddr(r))
 	switch {
 	case outcome == Failed:
 		reply.Problem(w, http.StatusForbidden, "The answer to the challenge is not right, or was used before.")
@@ -166,7 +175,7 @@ func (p *part) join(r *http.Request, v *feature.Visit) queueroom.Decision {
 
 // Prove implements [feature.Proof].
 func (p *part) Prove(ctx context.Context, answer string, addr netip.Addr) (proven, later bool) {
-	outcome := p.verify(ctx, p.feature.gate.Room(p.setup.Config.Name), p.setup.Log, answer, addr)
+	outcome := p.verify(ctx, p.setup.Log, answer, addr)
 	if outcome == Unavailable {
 		return p.cfg.OnUnreachable != Refuse, true
 	}
@@ -175,12 +184,10 @@ func (p *part) Prove(ctx context.Context, answer string, addr netip.Addr) (prove
 
 // verify has an answer from an address verified. It logs when the provider stops to verify answers,
 // or does so again.
-func (p *part) verify(ctx context.Context, of *feature.Room, log *zap.Logger, answer string, addr netip.Addr) Outcome {
+func (p *part) verify(ctx context.Context, log *zap.Logger, answer string, addr netip.Addr) Outcome {
 	network := networks.Of(addr)
 	outcome, err := p.feature.verifier.Verify(ctx, p.Challenge, answer, From{Network: network, Site: networks.SiteOf(network)})
-	if of != nil {
-		of.CountAnswer(outcome)
-	}
+	p.counters[outcome].Inc()
 	switch {
 	case !p.Heard(outcome):
 	case err != nil:

@@ -13,7 +13,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
@@ -29,14 +28,14 @@ const (
 )
 
 // Outcome is what becomes of an answer.
-type Outcome = metrics.Answer
+type Outcome string
 
 // The outcomes.
 const (
-	Passed      = metrics.AnswerPassed
-	Failed      = metrics.AnswerFailed
-	Unavailable = metrics.AnswerUnverified
-	Busy        = metrics.AnswerBusy
+	Passed      Outcome = "passed"
+	Failed      Outcome = "failed"
+	Unavailable Outcome = "unreachable" // the provider has not said, in time or at all
+	Busy        Outcome = "busy"        // too many were being verified: the provider was not asked
 )
 
 // From is where an answer comes from: the network, and the IPv6 site that it is in; the zero Prefix

@@ -28,6 +28,9 @@
 // cmd/fairdoor/config/fairdoor.yaml, and what is written anew from the tags (go test
 // ./cmd/fairdoor/config ./proxy/admin -update).
 //
+// What a feature counts, and what it tells Prometheus when that asks, it has by the [Gate]'s Metrics
+// as it is made.
+//
 // Besides, a feature may have paths of its own ([Owner]), do something by itself ([Runner]), look
 // at rooms as they are synced ([Follower]), hear what the site tells by headers of its answers
 // ([Listener]), note the entries of draws ([Registrar]) and the changes of what rooms go by

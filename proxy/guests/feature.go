@@ -30,10 +30,11 @@ type RoomOptions struct {
 
 // Feature are the waitlists of a gate.
 type Feature struct {
-	gate  feature.Gate
-	lists map[string]*list // by name; they outlive configurations. Used while the gate is being configured
-	next  []chosen
-	use   atomic.Pointer[[]chosen] // those of the configuration at work, in its order
+	gate    feature.Gate
+	metrics *Metrics
+	lists   map[string]*list // by name; they outlive configurations. Used while the gate is being configured
+	next    []chosen
+	use     atomic.Pointer[[]chosen] // those of the configuration at work, in its order
 }
 
 // list is a waitlist, and what it does by itself.
@@ -54,6 +55,7 @@ type chosen struct {
 func NewFeature(g feature.Gate) *Feature {
 	f := &Feature{gate: g, lists: map[string]*list{}}
 	f.use.Store(&[]chosen{})
+	f.metrics = NewMetrics(g.Metrics(), g.Now, f.numbered)
 	return f
 }
 
@@ -78,7 +80,7 @@ func (f *Feature) open(ctx context.Context, s *feature.Setup, c Config) error {
 		return fmt.Errorf("the room %q has another one", c.Room)
 	}
 	o := Options{
-		Clock: f.gate.Now, Log: f.gate.Log(), Counters: f.gate.Metrics().Waitlist(c.Name), Problem: f.gate.Problem, Survive: f.gate.Survive, Wait: f.gate.Wait(),
+		Clock: f.gate.Now, Log: f.gate.Log(), Counters: f.metrics.Waitlist(c.Name), Problem: f.gate.Problem, Survive: f.gate.Survive, Wait: f.gate.Wait(),
 		Hooks: f.gate.Hooks,
 	}
 	next, err := NewSetup(c, Site{
@@ -145,6 +147,17 @@ func (f *Feature) All() iter.Seq[*Waitlist] {
 	return func(yield func(*Waitlist) bool) {
 		for _, c := range *f.use.Load() {
 			if !yield(c.Waitlist) {
+				return
+			}
+		}
+	}
+}
+
+// numbered yields the records of the waitlists.
+func (f *Feature) numbered() iter.Seq[Numbered] {
+	return func(yield func(Numbered) bool) {
+		for l := range f.All() {
+			if !yield(l.Record()) {
 				return
 			}
 		}

@@ -15,7 +15,6 @@ import (
 	"github.com/fairdoor-gate/fairdoor/cookie"
 	"github.com/fairdoor-gate/fairdoor/proxy/feature"
 	"github.com/fairdoor-gate/fairdoor/proxy/guests"
-	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
 	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
 
@@ -30,7 +29,7 @@ func FuzzRequests(f *testing.F) {
 	now := time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)
 	clock := func() time.Time { return now }
 	o := guests.Options{
-		Clock: clock, Log: zap.NewNop(), Counters: metrics.New(nil, clock).Waitlist("beta"), Survive: func(string) {},
+		Clock: clock, Log: zap.NewNop(), Counters: countersOf("beta"), Survive: func(string) {},
 		Problem: func(w http.ResponseWriter, _ *http.Request, status int) {
 			w.Header().Set("Cache-Control", "no-store")
 			w.WriteHeader(status)

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/feature"
-	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
 	"github.com/fairdoor-gate/fairdoor/proxy/reply"
 	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 	"github.com/fairdoor-gate/fairdoor/templates/guestpage"
@@ -86,7 +85,7 @@ func (q *request) postPlace() {
 	case f.Secret != "":
 		q.comeBack(f.Secret)
 	case !q.mayJoin():
-		q.list.o.Counters.CountSignUp(metrics.Limited)
+		q.list.o.Counters.CountSignUp(Limited)
 		q.w.Header().Set("Retry-After", "60")
 		q.wrong(http.StatusTooManyRequests, f, guestpage.TooMany, "Too many people have signed up from this network. Try again in a minute.")
 	case q.hasChallenge() && !q.proves(f):
@@ -114,7 +113,7 @@ func (q *request) proves(f form) bool {
 	default:
 		q.wrong(http.StatusForbidden, f, guestpage.Unproven, "")
 	}
-	q.list.o.Counters.CountSignUp(metrics.Unproven)
+	q.list.o.Counters.CountSignUp(Unproven)
 	return false
 }
 
@@ -142,13 +141,13 @@ func (q *request) join(f form) {
 	}
 	switch {
 	case errors.Is(err, waitlist.ErrEmail), errors.Is(err, waitlist.ErrNobody):
-		q.list.o.Counters.CountSignUp(metrics.Invalid)
+		q.list.o.Counters.CountSignUp(Invalid)
 		q.wrong(http.StatusUnprocessableEntity, f, guestpage.NoAddress, "This is not an e-mail address: send one such as ada@example.com.")
 	case err != nil:
-		q.list.o.Counters.CountSignUp(metrics.Failed)
+		q.list.o.Counters.CountSignUp(Failed)
 		q.fail(err)
 	default:
-		q.list.o.Counters.CountSignUp(metrics.Acknowledged)
+		q.list.o.Counters.CountSignUp(Acknowledged)
 		q.acknowledge(place, f)
 	}
 }

@@ -19,7 +19,6 @@ import (
 
 	"github.com/fairdoor-gate/fairdoor/cookie"
 	"github.com/fairdoor-gate/fairdoor/proxy/guests"
-	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
 	"github.com/fairdoor-gate/fairdoor/proxy/outbound"
 	"github.com/fairdoor-gate/fairdoor/proxy/webhooks"
 	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
@@ -94,7 +93,7 @@ func gateOf(t *testing.T, database string, to *site, kinds ...webhooks.Kind) (li
 	sender := webhooks.New(webhooks.Options{FirstRetry: time.Millisecond, Log: zap.NewNop()})
 	sender.Use([]webhooks.Hook{{URL: u, Events: kinds, Rooms: []string{"shop"}, Secret: make([]byte, 32)}}, hosts)
 	o := guests.Options{
-		Clock: time.Now, Log: zap.NewNop(), Counters: metrics.New(nil, time.Now).Waitlist("beta"), Survive: func(string) {},
+		Clock: time.Now, Log: zap.NewNop(), Counters: countersOf("beta"), Survive: func(string) {},
 		Hooks: func() *webhooks.Sender { return sender },
 		Wait: func(ready <-chan struct{}, _ time.Duration) {
 			select {

@@ -17,7 +17,6 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/admin"
 	"github.com/fairdoor-gate/fairdoor/proxy/feature"
 	"github.com/fairdoor-gate/fairdoor/proxy/guests/mail"
-	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
 	"github.com/fairdoor-gate/fairdoor/proxy/webhooks"
 	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 	"github.com/fairdoor-gate/fairdoor/templates"
@@ -62,7 +61,7 @@ type Site struct {
 type Options struct {
 	Clock    func() time.Time
 	Log      *zap.Logger
-	Counters metrics.WaitlistCounters
+	Counters Counters
 
 	// Wait is how what is done each second waits for the next: until ready is closed, or for so
 	// long. The default waits in real time.

@@ -5,23 +5,14 @@ import (
 	"slices"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
-	"github.com/fairdoor-gate/fairdoor/proxy/webhooks"
 	"github.com/fairdoor-gate/fairdoor/queue/estimate"
 	"github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
-// Gate tells how its rooms, its waitlists and its origins stand.
+// Gate tells how its rooms and its origins stand.
 type Gate interface {
 	// Groups returns the rooms and the families, each name once.
 	Groups() iter.Seq[Group]
-	// Waitlists returns the waitlists.
-	Waitlists() iter.Seq[Waitlist]
-	// RecordFailing reports whether the record of waitlists and passes does not answer.
-	RecordFailing() bool
-	// Webhooks says how the webhooks stand.
-	Webhooks() []webhooks.Status
 	// Origins returns the origins by their addresses, and whether each is failing.
 	Origins() iter.Seq2[string, bool]
 }
@@ -50,101 +41,81 @@ type Room interface {
 	OpenToAll() bool
 }
 
-// collector collects how the rooms, the waitlists and the origins stand when Prometheus asks.
-type collector struct {
-	gate Gate
-	waitlists
+// looked is a number, and what it is of a room, or of all rooms of a family together.
+type looked struct {
+	*Number
+	of func(n *sum) float64
 }
 
 var (
-	queuedDesc     = roomDesc("fairdoor_queued_users", "People present in line.")
-	activeDesc     = roomDesc("fairdoor_active_users", "Sessions that hold a slot.")
-	openDesc       = roomDesc("fairdoor_open_slots", "Slots that are open.")
-	limitDesc      = roomDesc("fairdoor_total_active_users_limit", "The limit total_active_users in force.")
-	minuteDesc     = roomDesc("fairdoor_admitted_this_minute", "Admissions in this calendar minute.")
-	perMinuteDesc  = roomDesc("fairdoor_new_users_per_minute_limit", "The limit new_users_per_minute in force.")
-	failingDesc    = roomDesc("fairdoor_store_failing", "1 while the store does not answer.")
-	unansweredDesc = roomDesc("fairdoor_store_errors_total", "Calls that the store left unanswered.")
-	letInDesc      = roomDesc("fairdoor_admitted_without_store_total", "Visitors let in by on_store_error.")
-	roomsDesc      = roomDesc("fairdoor_family_rooms", "Rooms that there are, of those with braces in their path.")
-	maxRoomsDesc   = roomDesc("fairdoor_family_rooms_limit", "The limit max_rooms.")
-	streamsDesc    = roomDesc("fairdoor_event_streams", "Open event streams.")
-	toldDesc       = roomDesc("fairdoor_waits_told_total", "Visitors let in who had waited and been told a wait as they arrived.")
-	inTimeDesc     = roomDesc("fairdoor_waits_in_time_total", "Of those, who were in by the time that they were told; in random by the 50 percentile.")
-	nearDesc       = roomDesc("fairdoor_waits_near_total", "Of those, who waited for as long as they were told, to within a fifth of the wait; in random from the 25 to the 75 percentile.")
-	factorDesc     = roomDesc("fairdoor_admission_factor", "What admission control leaves of new_users_per_minute; 1 for all of it.")
-	latencyDesc    = roomDesc("fairdoor_origin_latency_seconds", "Time within which the origin has answered 95 of 100 requests of visitors who are in, lately, as this gate has measured.")
-	errorsDesc     = roomDesc("fairdoor_origin_error_ratio", "Share of those requests that the origin has failed to answer well, lately.")
-	openToAllDesc  = roomDesc("fairdoor_open_to_all", "1 while everybody is let in and nobody is counted, because the traffic has not passed queue_when.")
-	pausedDesc     = roomDesc("fairdoor_admissions_paused", "1 while no origin of the room answers and nobody new is let in.")
-	recordDesc     = prometheus.NewDesc("fairdoor_record_failing", "1 while the record of waitlists and passes does not answer.", nil, nil)
-	originDesc     = prometheus.NewDesc("fairdoor_origin_failing", "1 while the origin does not answer.", []string{"origin"}, nil)
+	// ofAll are told of all rooms and families.
+	ofAll = []looked{
+		{Gauge("fairdoor_queued_users", "People present in line.", "room"), func(n *sum) float64 { return float64(n.waiting) }},
+		{Gauge("fairdoor_active_users", "Sessions that hold a slot.", "room"), func(n *sum) float64 { return float64(n.active) }},
+		{Gauge("fairdoor_open_slots", "Slots that are open.", "room"), func(n *sum) float64 { return float64(n.open) }},
+		{Gauge("fairdoor_total_active_users_limit", "The limit total_active_users in force.", "room"), func(n *sum) float64 { return float64(n.limit) }},
+		{Gauge("fairdoor_admitted_this_minute", "Admissions in this calendar minute.", "room"), func(n *sum) float64 { return float64(n.admitted) }},
+		{Gauge("fairdoor_new_users_per_minute_limit", "The limit new_users_per_minute in force.", "room"), func(n *sum) float64 { return float64(n.perMinute) }},
+		{Gauge("fairdoor_event_streams", "Open event streams.", "room"), func(n *sum) float64 { return float64(n.streams) }},
+		{Gauge("fairdoor_store_failing", "1 while the store does not answer.", "room"), func(n *sum) float64 { return If(n.failing) }},
+		{Gauge("fairdoor_admissions_paused", "1 while no origin of the room answers and nobody new is let in.", "room"), func(n *sum) float64 { return If(n.paused) }},
+		{Total("fairdoor_store_errors_total", "Calls that the store left unanswered.", "room"), func(n *sum) float64 { return float64(n.unanswered) }},
+		{Total("fairdoor_admitted_without_store_total", "Visitors let in by on_store_error.", "room"), func(n *sum) float64 { return float64(n.letIn) }},
+		{Total("fairdoor_waits_told_total", "Visitors let in who had waited and been told a wait as they arrived.", "room"), func(n *sum) float64 { return float64(n.told) }},
+		{Total("fairdoor_waits_in_time_total", "Of those, who were in by the time that they were told; in random by the 50 percentile.", "room"), func(n *sum) float64 { return float64(n.inTime) }},
+		{Total("fairdoor_waits_near_total", "Of those, who waited for as long as they were told, to within a fifth of the wait; in random from the 25 to the 75 percentile.", "room"), func(n *sum) float64 { return float64(n.near) }},
+		{Gauge("fairdoor_admission_factor", "What admission control leaves of new_users_per_minute; 1 for all of it.", "room"), func(n *sum) float64 { return n.factor }},
+		{Gauge("fairdoor_open_to_all", "1 while everybody is let in and nobody is counted, because the traffic has not passed queue_when.", "room"), func(n *sum) float64 { return If(n.openToAll) }},
+	}
+
+	// ofMeasured are told where an origin was measured.
+	ofMeasured = []looked{
+		{Gauge("fairdoor_origin_latency_seconds", "Time within which the origin has answered 95 of 100 requests of visitors who are in, lately, as this gate has measured.", "room"), func(n *sum) float64 { return n.latency.Seconds() }},
+		{Gauge("fairdoor_origin_error_ratio", "Share of those requests that the origin has failed to answer well, lately.", "room"), func(n *sum) float64 { return n.errors }},
+	}
+
+	// ofFamilies are told of families.
+	ofFamilies = []looked{
+		{Gauge("fairdoor_family_rooms", "Rooms that there are, of those with braces in their path.", "room"), func(n *sum) float64 { return float64(n.rooms) }},
+		{Gauge("fairdoor_family_rooms_limit", "The limit max_rooms.", "room"), func(n *sum) float64 { return float64(n.maxRooms) }},
+	}
+
+	originFailing = Gauge("fairdoor_origin_failing", "1 while the origin does not answer.", "origin")
 )
 
-func roomDesc(name, help string) *prometheus.Desc {
-	return prometheus.NewDesc(name, help, []string{"room"}, nil)
+// standing are the numbers of rooms and origins.
+func standing() []*Number {
+	all := []*Number{originFailing}
+	for _, l := range slices.Concat(ofAll, ofMeasured, ofFamilies) {
+		all = append(all, l.Number)
+	}
+	return all
 }
 
-// Describe implements prometheus.Collector.
-func (*collector) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{
-		queuedDesc, activeDesc, openDesc, limitDesc, minuteDesc, perMinuteDesc, failingDesc,
-		unansweredDesc, letInDesc, roomsDesc, maxRoomsDesc, streamsDesc, toldDesc, inTimeDesc, nearDesc, originDesc, recordDesc,
-		factorDesc, latencyDesc, errorsDesc, openToAllDesc, pausedDesc,
-	} {
-		to <- d
+// collect tells how the rooms and the origins of a gate stand.
+func collect(of Gate, tell Tell) {
+	for g := range of.Groups() {
+		n := g.sum()
+		numbers := ofAll
+		if n.measured {
+			numbers = slices.Concat(numbers, ofMeasured)
+		}
+		if n.maxRooms > 0 {
+			numbers = slices.Concat(numbers, ofFamilies)
+		}
+		for _, l := range numbers {
+			tell(l.Number, l.of(&n), g.Name)
+		}
 	}
-	for _, d := range slices.Concat(waitlistDescs, webhookDescs) {
-		to <- d
-	}
-}
-
-// Collect implements prometheus.Collector.
-func (c *collector) Collect(to chan<- prometheus.Metric) {
-	for g := range c.gate.Groups() {
-		g.collect(to)
-	}
-	c.collectWaitlists(to, c.gate.Waitlists())
-	collectWebhooks(to, c.gate.Webhooks())
-	for address, failing := range c.gate.Origins() {
-		to <- prometheus.MustNewConstMetric(originDesc, prometheus.GaugeValue, oneIf(failing), address)
-	}
-	to <- prometheus.MustNewConstMetric(recordDesc, prometheus.GaugeValue, oneIf(c.gate.RecordFailing()))
-}
-
-func (g *Group) collect(to chan<- prometheus.Metric) {
-	gauge := func(d *prometheus.Desc, value float64) {
-		to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, g.Name)
-	}
-	n := g.sum()
-	gauge(queuedDesc, float64(n.waiting))
-	gauge(activeDesc, float64(n.active))
-	gauge(openDesc, float64(n.open))
-	gauge(limitDesc, float64(n.limit))
-	gauge(minuteDesc, float64(n.admitted))
-	gauge(perMinuteDesc, float64(n.perMinute))
-	gauge(streamsDesc, float64(g.Streams))
-	gauge(failingDesc, oneIf(n.failing))
-	gauge(pausedDesc, oneIf(n.paused))
-	to <- prometheus.MustNewConstMetric(unansweredDesc, prometheus.CounterValue, float64(n.unanswered), g.Name)
-	to <- prometheus.MustNewConstMetric(letInDesc, prometheus.CounterValue, float64(n.letIn), g.Name)
-	to <- prometheus.MustNewConstMetric(toldDesc, prometheus.CounterValue, float64(n.told), g.Name)
-	to <- prometheus.MustNewConstMetric(inTimeDesc, prometheus.CounterValue, float64(n.inTime), g.Name)
-	to <- prometheus.MustNewConstMetric(nearDesc, prometheus.CounterValue, float64(n.near), g.Name)
-	gauge(factorDesc, n.factor)
-	gauge(openToAllDesc, oneIf(n.openToAll))
-	if n.measured {
-		gauge(latencyDesc, n.latency.Seconds())
-		gauge(errorsDesc, n.errors)
-	}
-	if g.MaxRooms > 0 {
-		gauge(roomsDesc, float64(len(g.Rooms)))
-		gauge(maxRoomsDesc, float64(g.MaxRooms))
+	for address, failing := range of.Origins() {
+		tell(originFailing, If(failing), address)
 	}
 }
 
 // sum is how the rooms of a group stand together.
 type sum struct {
+	streams, rooms, maxRooms int
+
 	waiting, active, open, limit, admitted, perMinute int
 
 	failing, paused    bool // one of them
@@ -159,7 +130,7 @@ type sum struct {
 }
 
 func (g *Group) sum() sum {
-	all := sum{unanswered: g.Unanswered, letIn: g.LetIn, told: g.Told, inTime: g.InTime, near: g.Near, factor: 1}
+	all := sum{streams: g.Streams, rooms: len(g.Rooms), maxRooms: g.MaxRooms, unanswered: g.Unanswered, letIn: g.LetIn, told: g.Told, inTime: g.InTime, near: g.Near, factor: 1}
 	for _, r := range g.Rooms {
 		n := r.Numbers()
 		all.waiting += n.Waiting
@@ -186,11 +157,4 @@ func (s *sum) addOrigin(r Room) {
 	s.factor, s.openToAll = min(s.factor, slowed.Factor), s.openToAll || r.OpenToAll()
 	s.measured = s.measured || slowed.Here.Requests > 0
 	s.latency, s.errors = max(s.latency, slowed.Here.Latency), max(s.errors, slowed.Here.Errors)
-}
-
-func oneIf(is bool) float64 {
-	if is {
-		return 1
-	}
-	return 0
 }

@@ -12,20 +12,20 @@ type Result int
 
 // The results.
 const (
-	Accepted   Result = iota // the visitor was in already
-	Admitted                 // the visitor was let in
-	Queued                   // the visitor waits
-	Rejected                 // the room takes nobody
-	Held                     // the visitor is in, and those who are in are held
-	Busy                     // the visitor would have had to wait, and the request could not
-	Withheld                 // a part of a page, asked for without being in
-	Uninvited                // the room lets in guests or holders of passes only, and the visitor was none
-	Exempt                   // the request passed the room by
-	Left                     // the visitor said goodbye
-	Revoked                  // the origin ended the session
-	Endless                  // the visitor is in the endless line
-	Challenged               // the visitor has to pass the challenge first
-	Shed                     // the request got no answer, in a flood
+	Accepted  Result = iota // the visitor was in already
+	Admitted                // the visitor was let in
+	Queued                  // the visitor waits
+	Rejected                // the room takes nobody
+	Held                    // the visitor is in, and those who are in are held
+	Busy                    // the visitor would have had to wait, and the request could not
+	Withheld                // a part of a page, asked for without being in
+	Uninvited               // the room lets in guests or holders of passes only, and the visitor was none
+	Exempt                  // the request passed the room by
+	Left                    // the visitor said goodbye
+	Revoked                 // the origin ended the session
+	Endless                 // the visitor is in the endless line
+	Unproven                // the visitor has to prove first that they may join
+	Shed                    // the request got no answer, in a flood
 	results
 )
 
@@ -45,24 +45,19 @@ const (
 
 // Counters are those of a room, or of all rooms of a family.
 type Counters struct {
-	decisions [results]prometheus.Counter
+	decisions [results]Counter
 	waits     prometheus.Observer
-	refused   [refusals]prometheus.Counter
-	answers   map[Answer]prometheus.Counter
+	refused   [refusals]Counter
 }
 
 // Room returns the counters of a room or a family.
 func (m *Metrics) Room(name string) Counters {
 	c := Counters{waits: m.waits.WithLabelValues(name)}
-	for i, of := range []*prometheus.CounterVec{m.badTokens, m.badTickets, m.crowded, m.elsewhere} {
-		c.refused[i] = of.WithLabelValues(name)
-	}
-	c.answers = map[Answer]prometheus.Counter{}
-	for _, outcome := range []Answer{AnswerPassed, AnswerFailed, AnswerUnverified, AnswerBusy} {
-		c.answers[outcome] = m.challenges.WithLabelValues(name, string(outcome))
+	for i, of := range m.refused {
+		c.refused[i] = of.With(name)
 	}
 	for i, outcome := range resultNames {
-		c.decisions[i] = m.decisions.WithLabelValues(name, outcome)
+		c.decisions[i] = m.decisions.With(name, outcome)
 	}
 	return c
 }
@@ -73,20 +68,6 @@ func (c *Counters) Count(what Result) { c.decisions[what].Inc() }
 // Refuse counts a try to get ahead.
 func (c *Counters) Refuse(what Refusal) { c.refused[what].Inc() }
 
-// Answer is what became of an answer to a challenge.
-type Answer string
-
-// The answers.
-const (
-	AnswerPassed     Answer = "passed"
-	AnswerFailed     Answer = "failed"
-	AnswerUnverified Answer = "unreachable" // the provider has not said, in time or at all
-	AnswerBusy       Answer = "busy"        // too many were being verified: the provider was not asked
-)
-
-// CountAnswer counts an answer to the challenge.
-func (c *Counters) CountAnswer(what Answer) { c.answers[what].Inc() }
-
 // Counted returns how many requests became that.
 func (c *Counters) Counted(what Result) uint64 { return valueOf(c.decisions[what]) }
 
@@ -94,7 +75,7 @@ func (c *Counters) Counted(what Result) uint64 { return valueOf(c.decisions[what
 func (c *Counters) Refusals(what Refusal) uint64 { return valueOf(c.refused[what]) }
 
 // valueOf reads a counter.
-func valueOf(c prometheus.Counter) uint64 {
+func valueOf(c Counter) uint64 {
 	var m dto.Metric
 	if c.Write(&m) != nil {
 		return 0

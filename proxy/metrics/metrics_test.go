@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
-	"github.com/fairdoor-gate/fairdoor/proxy/webhooks"
 	"github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
@@ -23,14 +22,6 @@ func (gate) Groups() iter.Seq[metrics.Group] {
 		yield(metrics.Group{Name: "chat", MaxRooms: 7, Unanswered: 3, LetIn: 2})
 	}
 }
-
-func (gate) RecordFailing() bool { return true }
-
-func (gate) Webhooks() []webhooks.Status {
-	return []webhooks.Status{{Name: "hooks.test", Sent: 5, Failed: 2, Dropped: 1, Waiting: 3}}
-}
-
-func (gate) Waitlists() iter.Seq[metrics.Waitlist] { return func(func(metrics.Waitlist) bool) {} }
 
 func (gate) Origins() iter.Seq2[string, bool] {
 	return maps.All(map[string]bool{"http://site.test": true})
@@ -52,7 +43,7 @@ func TestDecisionsAreCountedByWhatBecameOfTheVisitor(t *testing.T) {
 		"busy":     {Outcome: room.Busy},
 	} {
 		t.Run(outcome, func(t *testing.T) {
-			m := metrics.New(gate{}, time.Now)
+			m := metrics.New(gate{})
 			c := m.Room("shop")
 			c.CountDecision(d)
 			text := exposition(m)
@@ -67,20 +58,18 @@ func TestDecisionsAreCountedByWhatBecameOfTheVisitor(t *testing.T) {
 }
 
 func TestFamilyWithoutRoomsTellsWhatItsRoomsThatAreGoneHave(t *testing.T) {
-	text := exposition(metrics.New(gate{}, time.Now))
+	text := exposition(metrics.New(gate{}))
 	for _, line := range []string{
 		`fairdoor_family_rooms{room="chat"} 0`, `fairdoor_family_rooms_limit{room="chat"} 7`,
 		`fairdoor_store_errors_total{room="chat"} 3`, `fairdoor_admitted_without_store_total{room="chat"} 2`,
 		`fairdoor_origin_failing{origin="http://site.test"} 1`,
-		`fairdoor_webhook_deliveries_total{result="delivered",webhook="hooks.test"} 5`, `fairdoor_webhook_failed_tries_total{webhook="hooks.test"} 2`,
-		`fairdoor_webhook_deliveries_total{result="dropped",webhook="hooks.test"} 1`, `fairdoor_webhook_waiting{webhook="hooks.test"} 3`,
 	} {
 		assert.Contains(t, text, line+"\n")
 	}
 }
 
 func TestCountingAllocatesNothing(t *testing.T) {
-	c := metrics.New(gate{}, time.Now).Room("shop")
+	c := metrics.New(gate{}).Room("shop")
 	assert.Zero(t, testing.AllocsPerRun(100, func() {
 		c.Count(metrics.Exempt)
 		c.CountDecision(room.Decision{Outcome: room.Admitted, Fresh: true, Waited: time.Minute})

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/feature"
+	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
 	"github.com/fairdoor-gate/fairdoor/proxy/outbound"
 	"github.com/fairdoor-gate/fairdoor/proxy/webhooks"
 	"github.com/fairdoor-gate/fairdoor/queue"
@@ -94,7 +95,9 @@ type Feature struct {
 
 // NewFeature returns what has the webhooks of a gate told.
 func NewFeature(g feature.Gate) *Feature {
-	return &Feature{gate: g, hooks: webhooks.New(webhooks.Options{Dir: g.StateDir("webhooks"), Log: g.Log()})}
+	f := &Feature{gate: g, hooks: webhooks.New(webhooks.Options{Dir: g.StateDir("webhooks"), Log: g.Log()})}
+	g.Metrics().Collect(func(tell metrics.Tell) { collect(tell, f.hooks.Statuses()) }, deliveries, failedTries, waiting)
+	return f
 }
 
 // Part implements [feature.Feature]: every room is watched.

@@ -124,6 +124,16 @@ func TestWebhooksTellWhatHappensToARoomOnceOfTwoGates(t *testing.T) {
 	assert.Equal(t, http.StatusOK, a.API(http.MethodPost, "/api/v1/webhooks/test", "", nil).Status)
 	assert.Equal(t, http.StatusNotFound, a.API(http.MethodPost, "/api/v1/webhooks/test?name=nobody", "", nil).Status)
 	wants("limit_reached", "queueing_began", "sold_out", "hold_began", "test")
+	counted := func(name string) (sum float64) {
+		for _, f := range []*gatetest.Fixture{a, b} {
+			m := f.Families()["fairdoor_webhook_"+name+" "+statuses[0].Name]
+			sum += m.GetCounter().GetValue()
+		}
+		return sum
+	}
+	require.Eventually(t, func() bool { return counted("deliveries_total delivered") >= 5 }, gatetest.Patience, 50*time.Millisecond)
+	assert.Zero(t, counted("deliveries_total dropped")+counted("failed_tries_total"))
+	assert.Contains(t, a.Families(), "fairdoor_webhook_waiting "+statuses[0].Name)
 }
 
 func TestWebhooksTellThePhasesOfEventsOfTwoGatesInOrder(t *testing.T) {

@@ -1,9 +1,11 @@
-package metrics_test
+package guests_test
 
 import (
 	"cmp"
 	"context"
 	"iter"
+	"net/http"
+	"net/http/httptest"
 	"runtime"
 	"slices"
 	"sync"
@@ -13,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/fairdoor-gate/fairdoor/proxy/guests"
 	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
 	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
@@ -42,14 +45,30 @@ func (b *beta) Numbers(context.Context) (waitlist.Numbers, error) {
 	return b.numbers, nil
 }
 
-// waiting is a gate with a waitlist.
-type waiting struct {
-	gate
-	beta *beta
+// metricsOf are the metrics of some waitlists.
+func metricsOf(clock func() time.Time, lists ...guests.Numbered) (*metrics.Metrics, *guests.Metrics) {
+	m := metrics.New(nothing{})
+	return m, guests.NewMetrics(m, clock, func() iter.Seq[guests.Numbered] { return slices.Values(lists) })
 }
 
-func (w waiting) Waitlists() iter.Seq[metrics.Waitlist] {
-	return slices.Values([]metrics.Waitlist{w.beta})
+// countersOf are the counters of a waitlist that nobody asks for.
+func countersOf(name string) guests.Counters {
+	_, m := metricsOf(time.Now)
+	return m.Waitlist(name)
+}
+
+// nothing is a gate without rooms.
+type nothing struct{}
+
+func (nothing) Groups() iter.Seq[metrics.Group] { return func(func(metrics.Group) bool) {} }
+
+func (nothing) Origins() iter.Seq2[string, bool] { return func(func(string, bool) bool) {} }
+
+// exposition is what Prometheus reads.
+func exposition(m *metrics.Metrics) string {
+	w := httptest.NewRecorder()
+	m.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	return w.Body.String()
 }
 
 func TestAWaitlistTellsItsNumbers(t *testing.T) {
@@ -57,10 +76,10 @@ func TestAWaitlistTellsItsNumbers(t *testing.T) {
 		Entries: map[waitlist.Status]int{waitlist.Waiting: 1200, waitlist.Invited: 7}, Held: 300, Mails: 4, Paused: true, Released: 330, Accepted: 293, Expired: 30,
 		Undelivered: 3,
 	}}
-	m := metrics.New(waiting{beta: b}, time.Now)
-	c := m.Waitlist("beta")
-	c.CountSignUp(metrics.Acknowledged)
-	c.CountSignUp(metrics.Limited)
+	m, lists := metricsOf(time.Now, b)
+	c := lists.Waitlist("beta")
+	c.CountSignUp(guests.Acknowledged)
+	c.CountSignUp(guests.Limited)
 	c.CountMails(5, 2)
 	text := exposition(m)
 	for _, line := range []string{
@@ -78,7 +97,7 @@ func TestAWaitlistTellsItsNumbers(t *testing.T) {
 func TestTheRecordOfAWaitlistIsAskedSeldomAndNeverTwiceAtOnce(t *testing.T) {
 	var passed atomic.Int64
 	b := &beta{}
-	m := metrics.New(waiting{beta: b}, func() time.Time { return time.Unix(1e9, passed.Load()) })
+	m, _ := metricsOf(func() time.Time { return time.Unix(1e9, passed.Load()) }, b)
 	scrape := func() {
 		var scrapes sync.WaitGroup
 		for range 8 {
@@ -117,22 +136,15 @@ func (m *meeting) Numbers(ctx context.Context) (waitlist.Numbers, error) {
 	}
 }
 
-// several is a gate with several waitlists.
-type several struct {
-	gate
-	lists []metrics.Waitlist
-}
-
-func (s several) Waitlists() iter.Seq[metrics.Waitlist] { return slices.Values(s.lists) }
-
 func TestNoRecordWaitsForAnother(t *testing.T) {
 	missing, met := new(atomic.Int64), make(chan struct{})
 	missing.Store(3)
-	var s several
+	var lists []guests.Numbered
 	for _, name := range []string{"alpha", "beta", "gamma"} {
-		s.lists = append(s.lists, &meeting{beta{name: name}, missing, met})
+		lists = append(lists, &meeting{beta{name: name}, missing, met})
 	}
-	text := exposition(metrics.New(s, time.Now))
+	m, _ := metricsOf(time.Now, lists...)
+	text := exposition(m)
 	for _, name := range []string{"alpha", "beta", "gamma"} {
 		assert.Contains(t, text, `fairdoor_waitlist_held{waitlist="`+name+`"} 0`)
 	}
