@@ -40,15 +40,23 @@ fmt: ## the house's formatting
 
 # Packages in which nothing runs at once, or that run whole programs, with browsers and other servers: endtoend does that with a program
 # that is built with the race detector. In virtual time one goroutine runs at a time: there it finds nothing, and takes ten times as long.
-# Files with such tests beside others are built without it only (//go:build !race). So are those of memory: the detector adds some.
 UNRACED := cmd/fairdoor|cmd/fairdoor/config|examples/.*|proxy/(browsertest|cheats|endtoend|world)|queue/simulate(/.*)?
+# All other packages are tested with the detector, but for the tests of these files (//go:build !race): in virtual time, or of memory, to
+# which the detector adds some.
+UNRACED_FILES = $$(grep -rl --include='*_test.go' '^//go:build !race' cmd cookie examples proxy queue templates | grep -vE '^($(UNRACED))/[^/]*$$')
 # What takes longest, which begins first. Many tests wait: so more packages are tested at a time than there are processors.
-LONGEST := ./queue/simulate ./proxy/endtoend ./proxy/browsertest ./proxy ./proxy/world ./queue/redisstore ./proxy/cheats
+LONGEST := ./proxy/world ./queue/simulate ./proxy/endtoend ./proxy/browsertest ./proxy/cheats
+LONGEST_RACED := ./queue/redisstore ./proxy ./proxy/shed
 # When a program ends, the race detector waits a second by default for races that are still to come.
 test: export GORACE = atexit_sleep_ms=50
-test: setup axe ## all tests, and with the race detector those of packages that run things at once; installs what they need
-	go test -p 4 -timeout 12m $(TESTFLAGS) $(LONGEST) ./...
-	CGO_ENABLED=1 go test -race -p 4 -timeout 12m $(TESTFLAGS) $$(go list ./queue/redisstore ./proxy ./... | grep -vE '^[^/]*/[^/]*/[^/]*/($(UNRACED))$$')
+test: setup axe ## all tests, each once: those of packages that run things at once with the race detector; installs what they need
+	packages=$$(go list ./... | grep -E '^[^/]*/[^/]*/[^/]*/($(UNRACED))$$'); \
+	go test -p 4 -timeout 12m $(TESTFLAGS) $(LONGEST) $$packages
+	files=$(UNRACED_FILES); \
+	tests=$$(sed -n 's/^func \(Test[A-Za-z0-9]*\)(.*/\1/p' $$files | paste -sd '|'); \
+	go test -timeout 12m $(TESTFLAGS) -run "^($$tests)$$" $$(dirname $$files | sort -u | sed 's,^,./,')
+	packages=$$(go list ./... | grep -vE '^[^/]*/[^/]*/[^/]*/($(UNRACED))$$'); \
+	CGO_ENABLED=1 go test -race -p 4 -timeout 12m $(TESTFLAGS) $(LONGEST_RACED) $$packages
 
 MINUTES ?= 60
 soak: setup ## what takes long: crowds and faults before real gates, and for MINUTES=60 sales with faults in virtual time that nobody has seen before; says how many years these were, and which seeds broke a promise
