@@ -3,22 +3,27 @@ package proxy
 import (
 	"context"
 	"iter"
-	"net/http"
 	"time"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/admin"
 	"github.com/fairdoor-gate/fairdoor/proxy/config"
 	"github.com/fairdoor-gate/fairdoor/proxy/feature"
-	"github.com/fairdoor-gate/fairdoor/proxy/webhooks"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/event"
 )
 
 // Admin returns the handler of the admin listener; see package admin.
-func (g *Gate) Admin() http.Handler {
-	return admin.New(admin.Config{
-		Gate: adminGate{g}, Metrics: g.metrics.Handler(), Record: recordOf(g), Token: g.o.AdminToken, Clock: g.o.Clock, Log: g.o.Log, Docs: g.o.Docs,
-	})
+func (g *Gate) Admin() *admin.Handler {
+	c := admin.Config{
+		Gate: adminGate{g}, Metrics: g.metrics.Handler(), Record: g.o.History, Token: g.o.AdminToken, Clock: g.o.Clock, Log: g.o.Log, Docs: g.o.Docs,
+	}
+	if r, found := has[admin.Record](g); found {
+		c.Record = r
+	}
+	for f := range having[feature.Administered](g) {
+		c.Parts = append(c.Parts, f.Admin)
+	}
+	return admin.New(c)
 }
 
 // adminGate is a gate as the admin API knows it.
@@ -52,39 +57,6 @@ func (g adminGate) Family(name string) (admin.Description, bool) {
 
 // RecordFailing implements admin.Gate.
 func (g adminGate) RecordFailing() bool { return services{g.Gate}.recordFailing() }
-
-// Waitlists implements admin.Gate.
-func (g adminGate) Waitlists() iter.Seq[admin.Waitlist] {
-	return func(yield func(admin.Waitlist) bool) {
-		for l := range waitlistsOf(g.Gate) {
-			if !yield(l) {
-				return
-			}
-		}
-	}
-}
-
-// Waitlist implements admin.Gate.
-func (g adminGate) Waitlist(name string) (admin.Waitlist, bool) {
-	for l := range waitlistsOf(g.Gate) {
-		if l.Name() == name {
-			return l, true
-		}
-	}
-	return nil, false
-}
-
-// Passes implements admin.Gate.
-func (g adminGate) Passes(room string) (admin.Passes, bool) {
-	of := passesOf(g.Gate, room)
-	return of, of != nil
-}
-
-// Webhooks implements admin.Gate.
-func (g adminGate) Webhooks() []webhooks.Status { return webhooksOf(g.Gate).Statuses() }
-
-// TryWebhooks implements admin.Gate.
-func (g adminGate) TryWebhooks(name string) int { return webhooksOf(g.Gate).Try(name) }
 
 // Draining implements admin.Gate.
 func (g adminGate) Draining() bool { return g.draining.Load() }
@@ -128,12 +100,18 @@ func (a adminRoom) Draw(name string) *event.Draw { return a.room.Overrides.Draw(
 
 // Order implements admin.Room.
 func (a adminRoom) Order(d *event.Draw) (event.Order, error) {
-	return drawsOf(a.gate).Order(a.room.Queue.Name(), d)
+	if r, found := has[feature.Registrar](a.gate); found {
+		return r.Order(a.room.Queue.Name(), d)
+	}
+	return event.NewOrder(a.room.Queue.Name(), d, nil), nil
 }
 
 // OrderHeader implements admin.Room.
 func (a adminRoom) OrderHeader(d *event.Draw) (event.Header, error) {
-	return drawsOf(a.gate).Header(a.room.Queue.Name(), d)
+	if r, found := has[feature.Registrar](a.gate); found {
+		return r.Header(a.room.Queue.Name(), d)
+	}
+	return event.NewOrder(a.room.Queue.Name(), d, nil).Header, nil
 }
 
 // Label implements admin.Room.

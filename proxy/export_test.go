@@ -18,7 +18,12 @@ func (g *Gate) AnswerTo(w http.ResponseWriter, r *http.Request, d queueroom.Deci
 	g.answer(w, r, &v, &d)
 }
 
-// WithoutFeatures has a gate be a plain waiting room.
-func (o *Options) WithoutFeatures() {
-	o.features = func(feature.Gate, *Options) []feature.Feature { return nil }
+// WithFeatures has a gate have these features and no others; without any it is a plain waiting room.
+func (o *Options) WithFeatures(made ...func(feature.Gate) feature.Feature) {
+	o.features = func(g feature.Gate, _ *Options) (all []feature.Feature) {
+		for _, f := range made {
+			all = append(all, f(g))
+		}
+		return all
+	}
 }

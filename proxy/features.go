@@ -1,10 +1,6 @@
 package proxy
 
 import (
-	"iter"
-	"slices"
-
-	"github.com/fairdoor-gate/fairdoor/proxy/admin"
 	"github.com/fairdoor-gate/fairdoor/proxy/callback"
 	"github.com/fairdoor-gate/fairdoor/proxy/challenge"
 	"github.com/fairdoor-gate/fairdoor/proxy/check"
@@ -20,7 +16,6 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/passes"
 	"github.com/fairdoor-gate/fairdoor/proxy/shed"
 	"github.com/fairdoor-gate/fairdoor/proxy/watch"
-	"github.com/fairdoor-gate/fairdoor/proxy/webhooks"
 )
 
 // newFeatures returns what rooms may have beside their limits, in the order in which they are
@@ -50,51 +45,4 @@ type RoomOptions struct {
 	Passes    passes.RoomOptions   `yaml:",inline"`
 	Challenge challenge.Config     `yaml:"challenge"`
 	CallBack  callback.RoomOptions `yaml:",inline"`
-}
-
-// What follows is what admins and the metrics ask of single features. Where the gate has none of
-// them, there is nothing to tell.
-
-func waitlistsOf(g *Gate) iter.Seq[*guests.Waitlist] {
-	if f, ok := featureOf[*guests.Feature](g); ok {
-		return f.All()
-	}
-	return slices.Values[[]*guests.Waitlist](nil)
-}
-
-func passesOf(g *Gate, room string) *passes.Room {
-	if f, ok := featureOf[*passes.Feature](g); ok {
-		return f.Of(room)
-	}
-	return nil
-}
-
-func webhooksOf(g *Gate) *webhooks.Sender {
-	if f, ok := featureOf[*watch.Feature](g); ok {
-		return f.Sender()
-	}
-	return new(webhooks.Sender)
-}
-
-func drawsOf(g *Gate) *draws.Book {
-	if f, ok := featureOf[*draws.Feature](g); ok {
-		return f.Book
-	}
-	return draws.Open("")
-}
-
-func recordOf(g *Gate) admin.Record {
-	if f, ok := featureOf[*history.Feature](g); ok {
-		return f
-	}
-	return g.o.History
-}
-
-func featureOf[F feature.Feature](g *Gate) (f F, ok bool) {
-	for _, of := range g.features {
-		if f, ok = of.(F); ok {
-			break
-		}
-	}
-	return f, ok
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"net/http"
 	"path/filepath"
 	"slices"
@@ -85,25 +86,21 @@ func New(ctx context.Context, c Config, o Options) (*Gate, error) {
 	g.features = g.o.features(services{g}, &g.o)
 	g.shedders = sheddersOf(g.features)
 	g.own, g.toldBy = ownPaths(g), slices.Clone(commandHeaders[:])
-	for _, f := range g.features {
-		if f, ok := f.(feature.Listener); ok {
-			g.toldBy = append(g.toldBy, f.Headers()...)
-		}
+	for f := range having[feature.Listener](g) {
+		g.toldBy = append(g.toldBy, f.Headers()...)
 	}
 	if err := g.Configure(ctx, c); err != nil {
 		g.stop()
 		g.tasks.Wait()
 		g.crawlers.Close()
-		closeFeatures(g.features)
+		g.closeFeatures()
 		closeKeys(g.keys, nil)
 		services{g}.closeRecord()
 		return nil, err
 	}
 	g.tasks.Go(func() { g.events.Run(g.sync) })
-	for _, f := range g.features {
-		if f, ok := f.(feature.Runner); ok {
-			g.tasks.Go(func() { f.Run(g.sync) })
-		}
+	for f := range having[feature.Runner](g) {
+		g.tasks.Go(func() { f.Run(g.sync) })
 	}
 	return g, nil
 }
@@ -258,7 +255,7 @@ func (g *Gate) Close() {
 	g.making.Unlock()
 	g.tasks.Wait()
 	g.crawlers.Close()
-	closeFeatures(g.features)
+	g.closeFeatures()
 	closeKeys(g.keys, nil)
 	services{g}.closeRecord()
 	for _, o := range g.current.Load().origins {
@@ -267,12 +264,29 @@ func (g *Gate) Close() {
 }
 
 // closeFeatures ends what features have to end.
-func closeFeatures(features []feature.Feature) {
-	for _, f := range features {
-		if f, ok := f.(feature.Closer); ok {
-			f.Close()
+func (g *Gate) closeFeatures() {
+	for f := range having[feature.Closer](g) {
+		f.Close()
+	}
+}
+
+// having yields the features of a gate that have a stage, in their order.
+func having[S any](g *Gate) iter.Seq[S] {
+	return func(yield func(S) bool) {
+		for _, f := range g.features {
+			if s, ok := f.(S); ok && !yield(s) {
+				return
+			}
 		}
 	}
+}
+
+// has is the first feature of a gate that has a stage.
+func has[S any](g *Gate) (first S, found bool) {
+	for s := range having[S](g) {
+		return s, true
+	}
+	return first, false
 }
 
 // keepInSync syncs a room with the store until the gate or stop is closed, and once
@@ -315,10 +329,8 @@ func (g *Gate) syncRoom(r *room) bool {
 
 // follow has features look at a room that was synced.
 func (g *Gate) follow(r *room) {
-	for _, f := range g.features {
-		if f, ok := f.(feature.Follower); ok {
-			f.Follow(&r.Room)
-		}
+	for f := range having[feature.Follower](g) {
+		f.Follow(&r.Room)
 	}
 }
 

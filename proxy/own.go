@@ -27,11 +27,9 @@ func ownPaths(g *Gate) map[string]feature.Path {
 	} {
 		own[p.Name] = p
 	}
-	for _, f := range g.features {
-		if f, ok := f.(feature.Owner); ok {
-			for _, p := range f.Paths() {
-				own[p.Name] = p
-			}
+	for f := range having[feature.Owner](g) {
+		for _, p := range f.Paths() {
+			own[p.Name] = p
 		}
 	}
 	return own

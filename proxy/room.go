@@ -45,16 +45,12 @@ func (g *Gate) newRoom(ctx context.Context, s *feature.Setup, counters metrics.C
 		OnEnter: func(id queue.ID) { g.events.Enter(forEvents(&r.Room), id) },
 		OnLeave: func(id queue.ID) { g.events.Return(forEvents(&r.Room), id) }, OnBurst: r.SyncNow,
 	}, Log: log, OnChange: func(c overrides.Change) {
-		for _, f := range g.features {
-			if f, ok := f.(feature.Chronicler); ok {
-				f.NoteChange(name, c)
-			}
+		for f := range having[feature.Chronicler](g) {
+			f.NoteChange(name, c)
 		}
 	}, OnEntry: func(d *event.Draw, entry string) {
-		for _, f := range g.features {
-			if f, ok := f.(feature.Registrar); ok {
-				f.NoteEntry(name, d, entry)
-			}
+		for f := range having[feature.Registrar](g) {
+			f.NoteEntry(name, d, entry)
 		}
 	}})
 	if err != nil {

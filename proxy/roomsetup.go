@@ -73,11 +73,9 @@ func nameAfter(s *feature.Setup, name string, log *zap.Logger) error {
 
 // chooseFeatures gives the setups what their rooms have of the features, and their pages.
 func (b *builder) chooseFeatures(ctx context.Context) error {
-	for _, f := range b.gate.features {
-		if f, ok := f.(feature.Chooser); ok {
-			if err := f.Choose(ctx, b.next); err != nil {
-				return err
-			}
+	for f := range having[feature.Chooser](b.gate) {
+		if err := f.Choose(ctx, b.next); err != nil {
+			return err
 		}
 	}
 	for _, rs := range b.next.setups {

@@ -32,11 +32,17 @@ func (s services) Log() *zap.Logger            { return s.gate.o.Log }
 func (s services) Metrics() *metrics.Metrics   { return s.gate.metrics }
 func (s services) StateDir(name string) string { return below(s.gate.o.StateDir, name) }
 func (s services) Go(task func())              { s.gate.tasks.Go(task) }
-func (s services) Hooks() *webhooks.Sender     { return webhooksOf(s.gate) }
 func (s services) Signer() *assertion.Signer   { return s.gate.current.Load().signer }
 func (s services) Attempts() *networks.Bounds  { return s.gate.attempts }
 
 func (s services) Wait() func(<-chan struct{}, time.Duration) { return s.gate.o.Wait }
+
+func (s services) Hooks() *webhooks.Sender {
+	if m, found := has[feature.Messenger](s.gate); found {
+		return m.Sender()
+	}
+	return new(webhooks.Sender)
+}
 
 // Survive implements feature.Gate: what broke off is lost this once, and the gate and its rooms go
 // on.

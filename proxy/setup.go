@@ -72,10 +72,8 @@ func (g *Gate) putToWork(next *setup, renewals []renewal) {
 		n.setup.Pages.Overrides = n.room.Overrides
 		n.room.Use(n.setup)
 	}
-	for _, f := range g.features {
-		if f, ok := f.(feature.Chooser); ok {
-			f.Use()
-		}
+	for f := range having[feature.Chooser](g) {
+		f.Use()
 	}
 	g.current.Store(next)
 	g.pause(nil)

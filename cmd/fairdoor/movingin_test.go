@@ -13,7 +13,7 @@ import (
 
 	"github.com/fairdoor-gate/fairdoor/cmd/fairdoor/config"
 	"github.com/fairdoor-gate/fairdoor/cmd/fairdoor/docs"
-	"github.com/fairdoor-gate/fairdoor/proxy/admin"
+	"github.com/fairdoor-gate/fairdoor/proxy/gatetest"
 	"github.com/fairdoor-gate/fairdoor/templates"
 )
 
@@ -157,7 +157,7 @@ var elsewhereNamed = strings.Fields(`proxy_cache proxy_next_upstream proxy_ignor
 
 func TestOptionsThatThePagesNameExist(t *testing.T) {
 	known := settings(t)
-	words := string(admin.Document()) + config.Example()
+	words := string(gatetest.Start(t).Admin().Document) + config.Example()
 	named := 0
 	for _, page := range docs.Pages() {
 		if page.Name == docs.Options || strings.HasPrefix(page.Name, "from-") {

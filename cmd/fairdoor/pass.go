@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fairdoor-gate/fairdoor/proxy/admin"
 	"github.com/fairdoor-gate/fairdoor/proxy/admin/client"
+	"github.com/fairdoor-gate/fairdoor/proxy/passes"
 )
 
 func newPassCommand() *cobra.Command {
@@ -38,16 +38,16 @@ func (t task) passes(names ...string) string {
 }
 
 func newPassMakeCommand(flags *adminFlags) *cobra.Command {
-	order := admin.PassOrder{Uses: new(int), Count: new(int)}
+	order := passes.PassOrder{Uses: new(int), Count: new(int)}
 	var lasts time.Duration
 	var site string
 	cmd := adminTask(flags, "make ROOM", "Make passes, and show their codes and links", func(t task) error {
 		order.For = lasts.String()
-		var made admin.PassesJSON
+		var made passes.PassesJSON
 		if err := t.api.Order(t.ctx, http.MethodPost, t.passes(), order, &made); err != nil {
 			return err
 		}
-		return table(t, "ID\tCODE\tLINK", made.Passes, func(p admin.PassJSON) []any {
+		return table(t, "ID\tCODE\tLINK", made.Passes, func(p passes.PassJSON) []any {
 			return []any{p.ID, p.Code, strings.TrimSuffix(site, "/") + p.Link}
 		})
 	})
@@ -67,25 +67,25 @@ until it expires.`
 
 func newPassListCommand(flags *adminFlags) *cobra.Command {
 	return adminTask(flags, "list ROOM", "Show the passes of a room", func(t task) error {
-		var passes []admin.PassJSON
-		for after := ""; ; after = passes[len(passes)-1].ID {
-			page, err := client.Get[admin.PassesJSON](t.ctx, t.api, t.passes()+"?limit=1000&after="+url.QueryEscape(after))
+		var all []passes.PassJSON
+		for after := ""; ; after = all[len(all)-1].ID {
+			page, err := client.Get[passes.PassesJSON](t.ctx, t.api, t.passes()+"?limit=1000&after="+url.QueryEscape(after))
 			if err != nil {
 				return err
 			}
 			if len(page.Passes) == 0 {
 				break
 			}
-			passes = append(passes, page.Passes...)
+			all = append(all, page.Passes...)
 		}
-		return table(t, "ID\tNAME\tKIND\tUSED\tUNTIL\tSTATUS", passes, func(p admin.PassJSON) []any {
+		return table(t, "ID\tNAME\tKIND\tUSED\tUNTIL\tSTATUS", all, func(p passes.PassJSON) []any {
 			return []any{p.ID, p.Name, p.Kind, fmt.Sprintf("%d/%d", p.Used, p.Uses), moment(p.ExpiresAt), goodness(p)}
 		})
 	})
 }
 
 // goodness says whether a pass is good.
-func goodness(p admin.PassJSON) string {
+func goodness(p passes.PassJSON) string {
 	switch {
 	case p.RevokedAt != nil:
 		return "revoked " + moment(*p.RevokedAt)
@@ -104,7 +104,7 @@ func newPassRevokeCommand(flags *adminFlags) *cobra.Command {
 		if end {
 			path += "?end_sessions=true"
 		}
-		var done admin.RevokedJSON
+		var done passes.RevokedJSON
 		if err := t.api.Order(t.ctx, http.MethodDelete, path, nil, &done); err != nil {
 			return err
 		}

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fairdoor-gate/fairdoor/proxy/admin"
 	"github.com/fairdoor-gate/fairdoor/proxy/admin/client"
+	"github.com/fairdoor-gate/fairdoor/proxy/guests/operate"
 )
 
 func newWaitlistCommand() *cobra.Command {
@@ -60,14 +60,14 @@ No more people are invited than spots are free.`
 }
 
 func (t task) release(count int) error {
-	var done admin.ReleasedJSON
+	var done operate.ReleasedJSON
 	if err := t.api.Order(t.ctx, http.MethodPost, t.path("release"), map[string]int{"count": count}, &done); err != nil {
 		return err
 	}
 	if done.Released == count {
 		return t.say("Invited %d.", count)
 	}
-	l, err := client.Get[admin.WaitlistJSON](t.ctx, t.api, t.path())
+	l, err := client.Get[operate.WaitlistJSON](t.ctx, t.api, t.path())
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (t task) release(count int) error {
 }
 
 func (t task) plan(count int, every time.Duration, at string) error {
-	order := admin.PlanOrder{Count: count}
+	order := operate.PlanOrder{Count: count}
 	if every != 0 {
 		order.Every = every.String()
 	}
@@ -90,7 +90,7 @@ func (t task) plan(count int, every time.Duration, at string) error {
 		}
 		order.At = &when
 	}
-	var p admin.PlanJSON
+	var p operate.PlanJSON
 	if err := t.api.Order(t.ctx, http.MethodPost, t.path("plans"), order, &p); err != nil {
 		return err
 	}
@@ -139,7 +139,7 @@ func newPriorityCommand(flags *adminFlags) *cobra.Command {
 		if err != nil {
 			return usageError{fmt.Errorf("%q is not a whole number", t.args[2])}
 		}
-		var e admin.EntryJSON
+		var e operate.EntryJSON
 		if err := t.api.Order(t.ctx, http.MethodPatch, t.path("entries", t.args[1]), map[string]int{"priority": priority}, &e); err != nil {
 			return err
 		}

@@ -16,7 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fairdoor-gate/fairdoor/proxy/admin"
+	"github.com/fairdoor-gate/fairdoor/proxy/guests/operate"
 	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
 
@@ -71,7 +71,7 @@ func (t task) showColumns(file *bufio.Reader, query url.Values) error {
 		return fmt.Errorf("importing: %w", err)
 	}
 	header, _, _ := bytes.Cut(begin, []byte("\n"))
-	var told admin.ColumnsJSON
+	var told operate.ColumnsJSON
 	query = url.Values{"column": query["column"], "dry_run": {"true"}}
 	if err := t.api.Send(t.ctx, http.MethodPost, t.path("import")+"?"+query.Encode(), "text/csv", bytes.NewReader(header), &told); err != nil {
 		return err

@@ -9,13 +9,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fairdoor-gate/fairdoor/proxy/admin"
 	"github.com/fairdoor-gate/fairdoor/proxy/admin/client"
+	"github.com/fairdoor-gate/fairdoor/proxy/guests/operate"
 	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
 
 // spots tells how many are held, and of how many.
-func spots(l admin.WaitlistJSON) string {
+func spots(l operate.WaitlistJSON) string {
 	if l.Capacity == 0 {
 		return strconv.Itoa(l.Held)
 	}
@@ -24,12 +24,12 @@ func spots(l admin.WaitlistJSON) string {
 
 func newWaitlistListCommand(flags *adminFlags) *cobra.Command {
 	cmd := adminTask(flags, "list", "Show the waitlists", func(t task) error {
-		lists, err := client.Get[[]admin.WaitlistJSON](t.ctx, t.api, client.Path("waitlists"))
+		lists, err := client.Get[[]operate.WaitlistJSON](t.ctx, t.api, client.Path("waitlists"))
 		if err != nil {
 			return err
 		}
 		const heading = "WAITLIST\tROOM\tSTATUS\tUNCONFIRMED\tWAITING\tINVITED\tACCEPTED\tEXPIRED\tSPOTS HELD\tMAILS WAITING"
-		return table(t, heading, lists, func(l admin.WaitlistJSON) []any {
+		return table(t, heading, lists, func(l operate.WaitlistJSON) []any {
 			status, e := "open", l.Entries
 			if l.Paused {
 				status = "paused"
@@ -42,7 +42,7 @@ how many, and how many mails are still to be sent.`
 	return cmd
 }
 
-func entryCells(e admin.EntryJSON) []any {
+func entryCells(e operate.EntryJSON) []any {
 	rank, referrals := "-", strconv.Itoa(e.ReferralsMade)
 	if e.Rank > 0 {
 		rank = strconv.Itoa(e.Rank)
@@ -59,7 +59,7 @@ func newEntriesCommand(flags *adminFlags) *cobra.Command {
 	var after int64
 	cmd := adminTask(flags, "entries NAME", "Show who is on a waitlist", func(t task) error {
 		query := url.Values{"status": {status}, "q": {search}, "limit": {strconv.Itoa(limit)}, "after": {strconv.FormatInt(after, 10)}}
-		page, err := client.Get[admin.EntriesJSON](t.ctx, t.api, t.path("entries")+"?"+query.Encode())
+		page, err := client.Get[operate.EntriesJSON](t.ctx, t.api, t.path("entries")+"?"+query.Encode())
 		if err != nil {
 			return err
 		}
@@ -80,11 +80,11 @@ parentheses are being checked: see "fairdoor waitlist referrals".`
 
 func newPlansCommand(flags *adminFlags) *cobra.Command {
 	return adminTask(flags, "plans NAME", "Show the planned releases", func(t task) error {
-		listed, err := client.Get[admin.PlansJSON](t.ctx, t.api, t.path("plans"))
+		listed, err := client.Get[operate.PlansJSON](t.ctx, t.api, t.path("plans"))
 		if err != nil {
 			return err
 		}
-		return table(t, "PLAN\tCOUNT\tNEXT\tEVERY", listed.Plans, func(p admin.PlanJSON) []any {
+		return table(t, "PLAN\tCOUNT\tNEXT\tEVERY", listed.Plans, func(p operate.PlanJSON) []any {
 			return []any{p.ID, p.Count, moment(p.At), cmp.Or(p.Every, "-")}
 		})
 	})
@@ -92,11 +92,11 @@ func newPlansCommand(flags *adminFlags) *cobra.Command {
 
 func newReferralsCommand(flags *adminFlags) *cobra.Command {
 	cmd := adminTask(flags, "referrals NAME", "Show the referrals that are being checked", func(t task) error {
-		listed, err := client.Get[admin.ReferralsJSON](t.ctx, t.api, t.path("referrals")+"?limit=1000")
+		listed, err := client.Get[operate.ReferralsJSON](t.ctx, t.api, t.path("referrals")+"?limit=1000")
 		if err != nil {
 			return err
 		}
-		return table(t, "ID\tEMAIL\tBROUGHT BY\tEMAIL\tWHY\tCONFIRMED", listed.Referrals, func(r admin.ReferralJSON) []any {
+		return table(t, "ID\tEMAIL\tBROUGHT BY\tEMAIL\tWHY\tCONFIRMED", listed.Referrals, func(r operate.ReferralJSON) []any {
 			why := strings.ReplaceAll(string(r.Reason), "_", " ")
 			return []any{r.Referee.ID, cmp.Or(r.Referee.Email, "-"), r.Referrer.ID, cmp.Or(r.Referrer.Email, "-"), why, moment(r.At)}
 		})
@@ -111,7 +111,7 @@ domain is one for throwaway mails.`
 func newLogCommand(flags *adminFlags) *cobra.Command {
 	var limit int
 	cmd := adminTask(flags, "log NAME", "Show what operators have done", func(t task) error {
-		listed, err := client.Get[admin.AuditJSON](t.ctx, t.api, t.path("audit")+"?limit="+strconv.Itoa(limit))
+		listed, err := client.Get[operate.AuditJSON](t.ctx, t.api, t.path("audit")+"?limit="+strconv.Itoa(limit))
 		if err != nil {
 			return err
 		}

@@ -3,7 +3,6 @@ package main_test
 import (
 	"fmt"
 	"io"
-	"iter"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/fairdoor-gate/fairdoor/proxy/admin"
 	"github.com/fairdoor-gate/fairdoor/proxy/guests/mail"
+	"github.com/fairdoor-gate/fairdoor/proxy/guests/operate"
 	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
 
@@ -32,18 +32,6 @@ func (beta) Room() string { return "shop" }
 func (b beta) Record() *waitlist.List { return b.record }
 
 func (beta) Mails() (func(waitlist.Mail) (mail.Message, error), bool) { return nil, false }
-
-// guests is a gate of one waitlist, and of no rooms.
-type guests struct {
-	admin.Gate
-	list beta
-}
-
-func (g guests) Waitlists() iter.Seq[admin.Waitlist] {
-	return slices.Values([]admin.Waitlist{g.list})
-}
-
-func (g guests) Waitlist(name string) (admin.Waitlist, bool) { return g.list, name == "beta" }
 
 var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 
@@ -69,8 +57,10 @@ func startGuests(t *testing.T) beta {
 			first = p
 		}
 	}
+	clock := func() time.Time { return noon }
 	api := httptest.NewServer(admin.New(admin.Config{
-		Gate: guests{list: b}, Metrics: http.NotFoundHandler(), Clock: func() time.Time { return noon }, Log: zap.NewNop(), Token: "secret",
+		Parts:   []func(admin.API) admin.Part{operate.Waitlists{All: slices.Values([]operate.Waitlist{b}), Clock: clock, Log: zap.NewNop()}.Admin},
+		Metrics: http.NotFoundHandler(), Clock: clock, Log: zap.NewNop(), Token: "secret",
 	}))
 	t.Cleanup(api.Close)
 	t.Setenv("FAIRDOOR_ADMIN", api.URL)

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fairdoor-gate/fairdoor/proxy/admin"
 	"github.com/fairdoor-gate/fairdoor/proxy/admin/client"
+	"github.com/fairdoor-gate/fairdoor/proxy/watch"
 	"github.com/fairdoor-gate/fairdoor/proxy/webhooks"
 )
 
@@ -59,7 +59,7 @@ func lastFailure(h webhooks.Status) string {
 
 func newWebhooksTestCommand(flags *adminFlags) *cobra.Command {
 	cmd := adminTask(flags, "test [NAME]", "Send a test to a webhook, or to all", func(t task) error {
-		var done admin.SentJSON
+		var done watch.SentJSON
 		path := client.Path("webhooks", "test")
 		if len(t.args) == 1 {
 			path += "?name=" + url.QueryEscape(t.args[0])

@@ -1,7 +1,9 @@
 // Package admin is the handler of a gate's admin listener: health, metrics, and the
-// API for operators. It knows the gate as a [Gate] and its rooms as a [Room].
+// API for operators. It knows the gate as a [Gate] and its rooms as a [Room]. What features
+// have of it is a [Part] of each.
 //
 //	admin.go        the listener: which resources there are, and who may ask for them
+//	part.go         what features bring, and what they may ask
 //	health.go       /livez and /readyz
 //	rooms.go        the rooms, and changes to them
 //	description.go  what a room goes by, as JSON
@@ -9,7 +11,7 @@
 //	table.go        how all rooms stand, as CSV
 //	overview.go     what the dashboard shows
 //	past.go         what it shows of the last hours
-//	happening.go    what it shows of events, the origin's pace, and webhooks
+//	happening.go    what it shows of events, and the origin's pace
 //	pressure.go     whether the origin is slow, and the limits that are proposed
 //	switches.go     changes that are made in the dashboard
 //	login.go        who may use the dashboard
@@ -17,22 +19,14 @@
 //	document.go     the description of the API in OpenAPI
 //	visitors.go     the visitors of a room
 //	events.go       the events of a room, and the order of a draw
-//	waitlists.go    the waitlists, and what all that is below them shares
-//	entries.go      who is on a waitlist
-//	points.go       what moves people up, as programs report it
-//	feed.go         what happens to them
-//	invites.go      releases now and by plan, and the referrals that wait for an operator
-//	transfer.go     imports, exports, and the audit log
 //	record.go       the record of a room's days
-//	outbox.go       the mails that are kept while none are sent
-//	webhooks.go     the webhooks, and tests of them
-//	passes.go       the passes of a room
 package admin
 
 import (
 	"iter"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,7 +35,6 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/admin/dashboard"
 	"github.com/fairdoor-gate/fairdoor/proxy/reply"
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
-	"github.com/fairdoor-gate/fairdoor/proxy/webhooks"
 )
 
 // Gate is what the handler knows of a gate.
@@ -52,17 +45,6 @@ type Gate interface {
 	Room(name string) (r Room, found bool)
 	// Family describes what the rooms of a family start with.
 	Family(name string) (d Description, found bool)
-	// Waitlists returns the waitlists.
-	Waitlists() iter.Seq[Waitlist]
-	// Waitlist returns the waitlist of a name.
-	Waitlist(name string) (l Waitlist, found bool)
-	// Passes returns the passes of the room of a name, if it takes any.
-	Passes(room string) (p Passes, found bool)
-	// Webhooks says how the webhooks stand.
-	Webhooks() []webhooks.Status
-	// TryWebhooks sends a test to the webhook of a name, or to all if it is empty, and says to how
-	// many.
-	TryWebhooks(name string) int
 	// RecordFailing reports whether the record of waitlists and passes does not answer.
 	RecordFailing() bool
 	// Draining reports whether the gate is about to stop.
@@ -72,6 +54,7 @@ type Gate interface {
 // Config is what the handler is made of.
 type Config struct {
 	Gate    Gate
+	Parts   []func(API) Part // those of the features
 	Metrics http.Handler
 	Record  Record
 	Token   string // that the API asks for as a bearer token; "" for none
@@ -84,6 +67,15 @@ type Config struct {
 type api struct {
 	Config
 	sessions *dashboard.Sessions
+	parts    []Part
+	document []byte
+}
+
+// Handler answers the requests of the admin listener.
+type Handler struct {
+	http.Handler
+	Document  []byte     // describes the resources, in OpenAPI
+	Resources []Resource // those that it describes
 }
 
 // New returns the handler: /livez, /readyz and /metrics for everyone who reaches it, and
@@ -91,20 +83,26 @@ type api struct {
 // as a bearer token or by the cookie of who has given it to the dashboard. Browsers'
 // requests from other sites are refused; so are, without a token, requests for the
 // dashboard, the API and the metrics by another name than localhost.
-func New(c Config) http.Handler {
-	a := &api{c, dashboard.NewSessions(c.Token, c.Clock)}
+func New(c Config) *Handler {
+	a := &api{Config: c, sessions: dashboard.NewSessions(c.Token, c.Clock)}
+	for _, part := range c.Parts {
+		a.parts = append(a.parts, part(API{a}))
+	}
+	a.document = compose(a.parts)
 	mux, guarded := http.NewServeMux(), http.NewServeMux()
-	for _, r := range append(a.resources(), a.pages()...) {
-		guarded.HandleFunc(r.pattern, r.answer)
+	resources := a.resources()
+	for _, r := range slices.Concat(resources, a.pages()) {
+		switch {
+		case r.Open:
+			mux.HandleFunc(r.Pattern, r.Answer)
+		case r.Keyed:
+			mux.Handle(r.Pattern, a.wellNamed(r.Answer))
+		default:
+			guarded.HandleFunc(r.Pattern, r.Answer)
+		}
 	}
 	if a.Docs != nil {
 		guarded.Handle("GET "+dashboard.DocsPath, a.Docs)
-	}
-	for _, r := range a.reportResources() {
-		mux.Handle(r.pattern, a.wellNamed(r.answer))
-	}
-	for _, r := range a.openResources() {
-		mux.HandleFunc(r.pattern, r.answer)
 	}
 	guarded.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		if allowed := append(methodsOf(mux, r), methodsOf(guarded, r)...); allowed != nil {
@@ -112,7 +110,7 @@ func New(c Config) http.Handler {
 			reply.Problem(w, http.StatusMethodNotAllowed, "This resource does not support the method.")
 			return
 		}
-		reply.Problem(w, http.StatusNotFound, "There is no such resource. See /api/v1/rooms, /api/v1/waitlists and /api/v1/openapi.yaml.")
+		reply.Problem(w, http.StatusNotFound, "There is no such resource. See "+a.beginnings()+" and /api/v1/openapi.yaml.")
 	})
 	mux.Handle("GET "+dashboard.AssetPath, a.wellNamed(http.HandlerFunc(dashboard.ServeAsset)))
 	mux.Handle("POST /login", a.wellNamed(http.HandlerFunc(a.logIn)))
@@ -121,48 +119,34 @@ func New(c Config) http.Handler {
 	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		reply.Problem(w, http.StatusForbidden, "Requests from pages of other sites are refused.")
 	}))
-	return protection.Handler(mux)
+	return &Handler{protection.Handler(mux), a.document, resources}
 }
 
-// openResources are those that ask for no token.
-func (a *api) openResources() []resource {
-	return []resource{
-		{"GET /livez", getLive},
-		{"GET /readyz", a.getReady},
-		{"GET /metrics", func(w http.ResponseWriter, q *http.Request) { a.wellNamed(a.Metrics).ServeHTTP(w, q) }},
-	}
-}
-
-// resource is something that the API answers for: a method and a path, in the form of
-// [http.ServeMux], and what answers.
-type resource struct {
-	pattern string
-	answer  http.HandlerFunc
-}
-
-// resources are those of the API, which is documented in openapi.yaml.
-func (a *api) resources() []resource {
+// resources are those of the API, which is documented in openapi.yaml, and those of features.
+func (a *api) resources() []Resource {
 	const one = "/api/v1/rooms/{room}"
-	return append([]resource{
-		{"GET /api/v1/openapi.yaml", getDocument},
-		{"GET /api/v1/rooms", a.getRooms},
-		{"GET /api/v1/rooms.csv", a.getTable},
-		{"GET " + one, a.getRoom},
-		{"PATCH " + one, a.withRoom(a.patchRoom)},
-		{"GET " + one + "/status", a.withRoom(a.getStatus)},
-		{"GET " + one + "/visitors", a.withRoom(a.getVisitors)},
-		{"GET " + one + "/visitors/{id}", a.withVisitor(a.getVisitor)},
-		{"PATCH " + one + "/visitors/{id}", a.withVisitor(a.patchVisitor)},
-		{"DELETE " + one + "/visitors/{id}", a.withVisitor(a.deleteVisitor)},
-		{"POST " + one + "/visitors/{id}/renew", a.withVisitor(a.renewVisitor)},
-		{"GET " + one + "/passes", a.withPasses(a.getPasses)},
-		{"POST " + one + "/passes", a.withPasses(a.postPasses)},
-		{"DELETE " + one + "/passes/{pass}", patient(a.withPasses(a.deletePasses))},
-		{"GET " + one + "/record", a.getRecord},
-		{"GET " + one + "/proposal", a.withRoom(a.getProposal)},
-		{"GET /api/v1/webhooks", a.getWebhooks},
-		{"POST /api/v1/webhooks/test", a.testWebhooks},
-	}, append(a.eventResources(), a.waitlistResources()...)...)
+	all := append([]Resource{
+		{Pattern: "GET /livez", Answer: getLive, Open: true},
+		{Pattern: "GET /readyz", Answer: a.getReady, Open: true},
+		{Pattern: "GET /metrics", Answer: func(w http.ResponseWriter, r *http.Request) { a.wellNamed(a.Metrics).ServeHTTP(w, r) }, Open: true},
+		{Pattern: "GET /api/v1/openapi.yaml", Answer: a.getDocument},
+		{Pattern: "GET /api/v1/rooms", Answer: a.getRooms},
+		{Pattern: "GET /api/v1/rooms.csv", Answer: a.getTable},
+		{Pattern: "GET " + one, Answer: a.getRoom},
+		{Pattern: "PATCH " + one, Answer: a.withRoom(a.patchRoom)},
+		{Pattern: "GET " + one + "/status", Answer: a.withRoom(a.getStatus)},
+		{Pattern: "GET " + one + "/visitors", Answer: a.withRoom(a.getVisitors)},
+		{Pattern: "GET " + one + "/visitors/{id}", Answer: a.withVisitor(a.getVisitor)},
+		{Pattern: "PATCH " + one + "/visitors/{id}", Answer: a.withVisitor(a.patchVisitor)},
+		{Pattern: "DELETE " + one + "/visitors/{id}", Answer: a.withVisitor(a.deleteVisitor)},
+		{Pattern: "POST " + one + "/visitors/{id}/renew", Answer: a.withVisitor(a.renewVisitor)},
+		{Pattern: "GET " + one + "/record", Answer: a.getRecord},
+		{Pattern: "GET " + one + "/proposal", Answer: a.withRoom(a.getProposal)},
+	}, a.eventResources()...)
+	for _, part := range a.parts {
+		all = append(all, part.Resources...)
+	}
+	return all
 }
 
 // methodsOf returns the methods that the resource r asks for supports; nil if

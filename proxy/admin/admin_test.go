@@ -22,7 +22,6 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/record"
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
 	"github.com/fairdoor-gate/fairdoor/proxy/subject"
-	"github.com/fairdoor-gate/fairdoor/proxy/webhooks"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/event"
 	"github.com/fairdoor-gate/fairdoor/queue/memstore"
@@ -31,15 +30,12 @@ import (
 
 var now = time.Date(2021, 5, 27, 15, 54, 10, 0, time.UTC)
 
-// gate is a gate of the room shop and the family chat, which has no rooms, and of the waitlist
-// beta, if there is one.
+// gate is a gate of the room shop and the family chat, which has no rooms.
 type gate struct {
 	t        *testing.T
 	shop     *shop
-	beta     *beta
 	draining bool
 	record   *record.Record
-	hooks    []webhooks.Status
 	log      *zap.Logger
 	rooms    int // how often it lists the shop; default once
 }
@@ -54,19 +50,7 @@ func (g *gate) Family(name string) (admin.Description, bool) {
 	return describe("chat", route.Route{Path: "/chat/{room}"}), name == "chat"
 }
 
-func (g *gate) Waitlists() iter.Seq[admin.Waitlist] {
-	return func(yield func(admin.Waitlist) bool) { _ = g.beta == nil || yield(g.beta) }
-}
-
-func (g *gate) Waitlist(name string) (admin.Waitlist, bool) { return g.beta, name == "beta" }
-
-func (g *gate) Passes(string) (admin.Passes, bool) { return nil, false }
-
 func (g *gate) RecordFailing() bool { return false }
-
-func (g *gate) Webhooks() []webhooks.Status { return g.hooks }
-
-func (g *gate) TryWebhooks(string) int { return 0 }
 
 func (g *gate) Draining() bool { return g.draining }
 

@@ -20,7 +20,6 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/admin"
 	"github.com/fairdoor-gate/fairdoor/proxy/admin/dashboard"
 	"github.com/fairdoor-gate/fairdoor/proxy/overrides"
-	"github.com/fairdoor-gate/fairdoor/proxy/webhooks"
 	"github.com/fairdoor-gate/fairdoor/queue/pressure"
 )
 
@@ -165,11 +164,11 @@ func TestPagesOfTheDashboardMayDoLittleAndBeFramedByNobody(t *testing.T) {
 }
 
 // handlerWith is the handler with a token.
-func (g *gate) handlerWith(token string) http.Handler {
+func (g *gate) handlerWith(token string) *admin.Handler {
 	return g.handlerAt(token, func() time.Time { return now })
 }
 
-func (g *gate) handlerAt(token string, clock func() time.Time) http.Handler {
+func (g *gate) handlerAt(token string, clock func() time.Time) *admin.Handler {
 	return admin.New(admin.Config{
 		Gate: g, Metrics: http.NotFoundHandler(), Record: g.record, Token: token, Clock: clock, Log: g.log,
 	})
@@ -378,18 +377,4 @@ func TestTheDashboardSaysThatTheOriginIsSlow(t *testing.T) {
 	page := o.send("/", nil).Body.String()
 	assert.Contains(t, page, "Admissions are slowed to 5 of 10 a minute, because the origin is slow or fails.")
 	assert.Regexp(t, `Measured here, over 50 requests: p50 [23]\.\d\d s, p95 [23]\.\d\d s, 0\.0 % failed\.`, page)
-}
-
-func TestTheDashboardShowsWebhooksWithTheirFailures(t *testing.T) {
-	g := newGate(t)
-	o := &operator{handler: g.handler()}
-	assert.NotContains(t, o.send("/", nil).Body.String(), "Webhooks")
-	g.hooks = []webhooks.Status{
-		{Name: "chat", URL: "https://chat.test/hook", Sent: 12, Waiting: 3, Failure: "the answer was 502 <Bad>", At: now},
-		{Name: "pager", URL: "https://pager.test/", Dropped: 1, Gone: true},
-	}
-	page := o.send("/", nil).Body.String()
-	for _, want := range []string{`<td class="n">12</td><td class="n">3</td><td class="n">0</td>`, "Last failure, 2021-05-27 15:54:10 UTC: the answer was 502 &lt;Bad&gt;", "It has answered 410"} {
-		assert.Contains(t, page, want)
-	}
 }

@@ -21,18 +21,18 @@ import (
 const maxEvent = 4 * event.MaxPage
 
 // eventResources are the events of a room.
-func (a *api) eventResources() []resource {
+func (a *api) eventResources() []Resource {
 	const all = "/api/v1/rooms/{room}/events"
 	const one = all + "/{event}"
-	return []resource{
-		{"GET " + all, a.withRoom(a.getEvents)},
-		{"POST " + all, a.withRoom(a.postEvent)},
-		{"GET " + one, a.withEvent(a.getEvent)},
-		{"PUT " + one, a.withEvent(a.putEvent)},
-		{"PATCH " + one, a.withEvent(a.patchEvent)},
-		{"DELETE " + one, a.withEvent(a.deleteEvent)},
-		{"GET " + one + "/details", a.withEvent(a.getEventDetails)},
-		{"GET " + one + "/order", patient(a.withRoom(a.getOrder))},
+	return []Resource{
+		{Pattern: "GET " + all, Answer: a.withRoom(a.getEvents)},
+		{Pattern: "POST " + all, Answer: a.withRoom(a.postEvent)},
+		{Pattern: "GET " + one, Answer: a.withEvent(a.getEvent)},
+		{Pattern: "PUT " + one, Answer: a.withEvent(a.putEvent)},
+		{Pattern: "PATCH " + one, Answer: a.withEvent(a.patchEvent)},
+		{Pattern: "DELETE " + one, Answer: a.withEvent(a.deleteEvent)},
+		{Pattern: "GET " + one + "/details", Answer: a.withEvent(a.getEventDetails)},
+		{Pattern: "GET " + one + "/order", Answer: Patient(a.withRoom(a.getOrder))},
 	}
 }
 
@@ -243,11 +243,11 @@ func (a *api) editFrom(w http.ResponseWriter, q *http.Request, r Room, change fu
 // edit changes the events of a room, and says whether it has; if it has not, it has answered
 // instead.
 func (a *api) edit(w http.ResponseWriter, q *http.Request, r Room, change func(event.List) (event.List, error)) bool {
-	err := r.EditEvents(q.Context(), a.Clock(), string(a.by(q)), change)
+	err := r.EditEvents(q.Context(), a.Clock(), a.by(q), change)
 	faults := new(overrides.FaultsError)
 	switch {
 	case err == nil:
-		a.log(r).Info("events changed", zap.String("event", q.PathValue("event")), zap.String("method", q.Method), zap.String("by", string(a.by(q))))
+		a.log(r).Info("events changed", zap.String("event", q.PathValue("event")), zap.String("method", q.Method), zap.String("by", a.by(q)))
 		return true
 	case errors.As(err, &faults):
 		reply.Problem(w, http.StatusUnprocessableEntity, "Nothing was changed.", faults.Faults...)

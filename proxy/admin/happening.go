@@ -99,14 +99,3 @@ func phaseOf(e *event.Event, now time.Time) string {
 	}
 	return "over"
 }
-
-// webhooksOf are the webhooks as the dashboard shows them.
-func (a *api) webhooksOf() []dashboard.Webhook {
-	var list []dashboard.Webhook
-	for _, h := range a.Gate.Webhooks() {
-		list = append(list, dashboard.Webhook{
-			Name: h.Name, Delivered: h.Sent, Waiting: h.Waiting, Dropped: h.Dropped, Gone: h.Gone, Failure: h.Failure, At: h.At,
-		})
-	}
-	return list
-}

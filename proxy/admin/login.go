@@ -55,7 +55,7 @@ const maxForm = 16 << 10
 
 // wrongToken logs that somebody has sent a token that is none.
 func (a *api) wrongToken(q *http.Request) {
-	a.Log.Warn("wrong admin token", zap.String("by", string(a.by(q))))
+	a.Log.Warn("wrong admin token", zap.String("by", a.by(q)))
 }
 
 // logIn takes the token from the form. Nothing is kept of a wrong one.
@@ -69,14 +69,14 @@ func (a *api) logIn(w http.ResponseWriter, q *http.Request) {
 	if name := cleanName(q.PostFormValue("name")); name != "" {
 		q.Header.Set(asHeader, name)
 	}
-	a.Log.Info("operator logged in", zap.String("by", string(a.by(q))))
+	a.Log.Info("operator logged in", zap.String("by", a.by(q)))
 	a.sessions.Begin(w, q, cleanName(q.Header.Get(asHeader)))
 	http.Redirect(w, q, "/", http.StatusSeeOther)
 }
 
 // logOut ends the session of an operator.
 func (a *api) logOut(w http.ResponseWriter, q *http.Request) {
-	a.Log.Info("operator logged out", zap.String("by", string(a.by(q))))
+	a.Log.Info("operator logged out", zap.String("by", a.by(q)))
 	a.sessions.End(w, q)
 	http.Redirect(w, q, "/", http.StatusSeeOther)
 }

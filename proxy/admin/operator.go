@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"strings"
 	"unicode"
-
-	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
 
 // asHeader is the header by which operators say who they are. Package main sends it.
@@ -18,7 +16,7 @@ const maxName = 60
 // by says who asks, for what is kept and logged of operators: the address that the request came
 // from, behind the name that they give themselves, if they do. The name is a claim: everybody who
 // may use the API can give any. It has no brackets, so that nothing in it looks like an address.
-func (a *api) by(q *http.Request) waitlist.Operator {
+func (a *api) by(q *http.Request) string {
 	address, _, err := net.SplitHostPort(q.RemoteAddr)
 	if err != nil {
 		address = q.RemoteAddr
@@ -28,9 +26,9 @@ func (a *api) by(q *http.Request) waitlist.Operator {
 		name = cleanName(a.sessions.Name(q))
 	}
 	if name == "" {
-		return waitlist.Operator(address)
+		return address
 	}
-	return waitlist.Operator(name + " (" + address + ")")
+	return name + " (" + address + ")"
 }
 
 // cleanName is a name on one line, in characters that can be seen, and cut to maxName of them.

@@ -12,7 +12,6 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/overrides"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/estimate"
-	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
 
 const (
@@ -27,18 +26,18 @@ const (
 )
 
 // pages are the resources of the dashboard, which are for browsers.
-func (a *api) pages() []resource {
-	return []resource{
-		{"GET /{$}", a.getOverview},
-		{"POST /rooms/{room}/ask", a.withRoom(a.askForChange)},
-		{"POST /rooms/{room}/change", a.withRoom(a.makeChange)},
-		{"POST /logout", a.logOut},
+func (a *api) pages() []Resource {
+	return []Resource{
+		{Pattern: "GET /{$}", Answer: a.getOverview},
+		{Pattern: "POST /rooms/{room}/ask", Answer: a.withRoom(a.askForChange)},
+		{Pattern: "POST /rooms/{room}/change", Answer: a.withRoom(a.makeChange)},
+		{Pattern: "POST /logout", Answer: a.logOut},
 	}
 }
 
 // getOverview answers with the dashboard. It asks no store how the rooms stand: it shows what the
-// gate knows, and how old that is. Only for the names of those who are in, and for waitlists, it
-// asks, and waits for all of them no longer than patience.
+// gate knows, and how old that is. Only for the names of those who are in, and for the sections of
+// features, it asks, and waits for all of them no longer than patience.
 func (a *api) getOverview(w http.ResponseWriter, q *http.Request) {
 	ctx, cancel := context.WithTimeout(q.Context(), patience)
 	defer cancel()
@@ -56,10 +55,14 @@ func (a *api) getOverview(w http.ResponseWriter, q *http.Request) {
 			o.Rooms = append(o.Rooms, a.overviewOf(ctx, r, len(o.Rooms) < maxCharts))
 		}
 	}
-	for l := range a.Gate.Waitlists() {
-		o.Waitlists = append(o.Waitlists, a.waitlistOf(ctx, l))
+	for _, part := range a.parts {
+		if part.Section == nil {
+			continue
+		}
+		section, err := part.Section(ctx)
+		a.show(err)
+		o.Sections = append(o.Sections, section)
 	}
-	o.Webhooks = a.webhooksOf()
 	a.show(o.Write(w))
 }
 
@@ -143,8 +146,8 @@ func overridesOf(d overrides.Document) []dashboard.Override {
 	return list
 }
 
-// patience is how long the dashboard waits for the stores and the records of waitlists, for all of
-// them together.
+// patience is how long the dashboard waits for the stores, and for what features ask, for all of them
+// together.
 const patience = 2 * time.Second
 
 // occupantsOf are the first of those who are in, with the names that the site gives them.
@@ -161,13 +164,4 @@ func occupantsOf(ctx context.Context, r Room) *dashboard.Occupants {
 		o.Names = append(o.Names, dashboard.Occupant{Label: r.Label(s.ID), Accepted: s.AcceptedAt.Time(), Expires: s.Expires.Time()})
 	}
 	return o
-}
-
-// waitlistOf is a waitlist as the dashboard shows it.
-func (a *api) waitlistOf(ctx context.Context, l Waitlist) dashboard.Waitlist {
-	j, err := describeWaitlist(ctx, l)
-	return dashboard.Waitlist{
-		Name: l.Name(), Room: l.Room(), Waiting: j.Entries[waitlist.Waiting], Held: j.Held, Capacity: j.Capacity, Accepted: j.Accepted,
-		Paused: j.Paused, Error: err != nil,
-	}
 }

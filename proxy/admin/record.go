@@ -78,5 +78,5 @@ func (a *api) timesOf(q *http.Request) (from, to time.Time, err error) {
 
 // noteVisitor notes what an operator has done to a visitor.
 func (a *api) noteVisitor(q *http.Request, r Room, what string, id queue.ID) {
-	a.Record.Note(r.Queue().Name(), record.Change{At: a.Clock(), By: string(a.by(q)), What: what, To: id.String()})
+	a.Record.Note(r.Queue().Name(), record.Change{At: a.Clock(), By: a.by(q), What: what, To: id.String()})
 }

@@ -1,9 +1,7 @@
 package admin
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"mime"
@@ -107,7 +105,7 @@ func (a *api) withRoom(next func(http.ResponseWriter, *http.Request, Room)) http
 
 // patchRoom puts changes over the settings of a room.
 func (a *api) patchRoom(w http.ResponseWriter, q *http.Request, r Room) {
-	patch, ok := readPatch(w, q)
+	patch, ok := ReadChange(w, q)
 	if !ok {
 		return
 	}
@@ -122,11 +120,11 @@ func (a *api) patchRoom(w http.ResponseWriter, q *http.Request, r Room) {
 // change puts a patch over the settings of a room, by the operator who asks, and logs what became
 // of it.
 func (a *api) change(q *http.Request, r Room, patch []byte) error {
-	err := r.Patch(q.Context(), a.Clock(), patch, string(a.by(q)))
+	err := r.Patch(q.Context(), a.Clock(), patch, a.by(q))
 	faults := new(overrides.FaultsError)
 	switch {
 	case err == nil:
-		a.log(r).Info("room changed", zap.ByteString("changes", patch), zap.String("by", string(a.by(q))))
+		a.log(r).Info("room changed", zap.ByteString("changes", patch), zap.String("by", a.by(q)))
 	case !errors.Is(err, overrides.ErrNoObject) && !errors.As(err, &faults):
 		a.log(r).Error("room not changed", zap.Error(err))
 	}
@@ -151,12 +149,7 @@ func (a *api) log(r Room) *zap.Logger { return a.Log.With(zap.String("room", r.Q
 // maxPatch bounds the body of a PATCH, in bytes.
 const maxPatch = 64 << 10
 
-// readPatch reads the body of a change, or of an order; if it cannot, it has answered instead.
-func readPatch(w http.ResponseWriter, q *http.Request) (patch []byte, ok bool) {
-	return readUpTo(w, q, maxPatch)
-}
-
-// readUpTo is readPatch of at most so many bytes.
+// readUpTo is ReadChange of at most so many bytes.
 func readUpTo(w http.ResponseWriter, q *http.Request, most int64) (patch []byte, ok bool) {
 	if !isJSON(q.Header["Content-Type"]) {
 		reply.Problem(w, http.StatusUnsupportedMediaType, "Send the changes as application/json.")
@@ -172,13 +165,6 @@ func readUpTo(w http.ResponseWriter, q *http.Request, most int64) (patch []byte,
 		return nil, false
 	}
 	return patch, true
-}
-
-// decode reads a JSON object that has no other fields than those of into.
-func decode(body []byte, into any) bool {
-	decoder := json.NewDecoder(bytes.NewReader(body))
-	decoder.DisallowUnknownFields()
-	return decoder.Decode(into) == nil && !decoder.More()
 }
 
 // isJSON says whether the lines of a Content-Type header name JSON, or there are

@@ -138,7 +138,7 @@ func noVisitor(w http.ResponseWriter, r Room) {
 
 // patchVisitor gives somebody in an exact line a priority.
 func (a *api) patchVisitor(w http.ResponseWriter, q *http.Request, r Room, id queue.ID) {
-	body, ok := readPatch(w, q)
+	body, ok := ReadChange(w, q)
 	if !ok {
 		return
 	}
@@ -158,7 +158,7 @@ func (a *api) patchVisitor(w http.ResponseWriter, q *http.Request, r Room, id qu
 	case !found:
 		reply.Problem(w, http.StatusNotFound, "Nobody of this id is in the line.")
 	default:
-		a.log(r).Info("visitor given a priority", zap.Int16("priority", priority), zap.String("by", string(a.by(q))))
+		a.log(r).Info("visitor given a priority", zap.Int16("priority", priority), zap.String("by", a.by(q)))
 		a.getVisitor(w, q, r, id)
 	}
 }
@@ -168,7 +168,7 @@ func parsePriority(body []byte) (priority int16, ok bool) {
 	var change struct {
 		Priority *int16 `json:"priority"`
 	}
-	if !decode(body, &change) || change.Priority == nil {
+	if !Decode(body, &change) || change.Priority == nil {
 		return 0, false
 	}
 	return *change.Priority, true
@@ -194,7 +194,7 @@ func (a *api) deleteVisitor(w http.ResponseWriter, q *http.Request, r Room, id q
 	default:
 		r.Disconnect(id)
 		a.noteVisitor(q, r, "visitor removed", id)
-		a.log(r).Info("visitor removed", zap.String("by", string(a.by(q))))
+		a.log(r).Info("visitor removed", zap.String("by", a.by(q)))
 		w.WriteHeader(http.StatusNoContent)
 	}
 }

@@ -31,7 +31,8 @@
 // What a feature counts, and what it tells Prometheus when that asks, it has by the [Gate]'s Metrics
 // as it is made.
 //
-// Besides, a feature may have paths of its own ([Owner]), do something by itself ([Runner]), look
+// Besides, a feature may have paths of its own ([Owner]), resources of the admin API
+// ([Administered]), do something by itself ([Runner]), look
 // at rooms as they are synced ([Follower]), hear what the site tells by headers of its answers
 // ([Listener]), note the entries of draws ([Registrar]) and the changes of what rooms go by
 // ([Chronicler]), be told more than its rooms are ([Chooser]), have something to end ([Closer]),

@@ -5,8 +5,10 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/fairdoor-gate/fairdoor/proxy/admin"
 	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
 	"github.com/fairdoor-gate/fairdoor/proxy/overrides"
+	"github.com/fairdoor-gate/fairdoor/proxy/webhooks"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/event"
 	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
@@ -87,10 +89,19 @@ type Counted interface {
 	Count(what metrics.Result)
 }
 
-// A Registrar notes the entries of draws.
+// A Registrar notes the entries of draws, and knows the order of those who have come to this gate.
 type Registrar interface {
 	NoteEntry(room string, d *event.Draw, entry string)
+	Order(room string, d *event.Draw) (event.Order, error)
+	// Header is that of the order.
+	Header(room string, d *event.Draw) (event.Header, error)
 }
+
+// A Messenger sends what webhooks are told.
+type Messenger interface{ Sender() *webhooks.Sender }
+
+// An Administered feature has resources of the admin API, or a section of the dashboard.
+type Administered interface{ Admin(a admin.API) admin.Part }
 
 // A Chronicler notes the changes of what rooms go by.
 type Chronicler interface {

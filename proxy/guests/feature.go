@@ -11,8 +11,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/fairdoor-gate/fairdoor/proxy/admin"
 	"github.com/fairdoor-gate/fairdoor/proxy/config"
 	"github.com/fairdoor-gate/fairdoor/proxy/feature"
+	"github.com/fairdoor-gate/fairdoor/proxy/guests/operate"
 	"github.com/fairdoor-gate/fairdoor/proxy/networks"
 	"github.com/fairdoor-gate/fairdoor/proxy/origin"
 	"github.com/fairdoor-gate/fairdoor/proxy/reply"
@@ -151,6 +153,18 @@ func (f *Feature) All() iter.Seq[*Waitlist] {
 			}
 		}
 	}
+}
+
+// Admin implements [feature.Administered].
+func (f *Feature) Admin(a admin.API) admin.Part {
+	all := func(yield func(operate.Waitlist) bool) {
+		for l := range f.All() {
+			if !yield(l) {
+				return
+			}
+		}
+	}
+	return operate.Waitlists{All: all, Clock: f.gate.Now, Log: f.gate.Log()}.Admin(a)
 }
 
 // numbered yields the records of the waitlists.

@@ -14,9 +14,9 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/fairdoor-gate/fairdoor/cookie"
-	"github.com/fairdoor-gate/fairdoor/proxy/admin"
 	"github.com/fairdoor-gate/fairdoor/proxy/feature"
 	"github.com/fairdoor-gate/fairdoor/proxy/guests/mail"
+	"github.com/fairdoor-gate/fairdoor/proxy/guests/operate"
 	"github.com/fairdoor-gate/fairdoor/proxy/webhooks"
 	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 	"github.com/fairdoor-gate/fairdoor/templates"
@@ -283,7 +283,7 @@ func (l *Waitlist) tell(ctx context.Context, to webhooks.Receiver) error {
 
 // event is what webhooks are told of an event. Its key is the same at all gates.
 func (l *Waitlist) event(e *waitlist.Event) webhooks.Event {
-	h := admin.Happened(e)
+	h := operate.Happened(e)
 	return webhooks.Event{
 		Kind: webhooks.Kind(webhooks.OfWaitlist + string(e.Kind)), Room: l.Room(), At: e.At,
 		Details: map[string]any{"waitlist": l.Name(), "id": h.ID, "entry": h.Entry},

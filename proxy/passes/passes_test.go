@@ -11,8 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/admin/admintest"
 	"github.com/fairdoor-gate/fairdoor/proxy/bind"
 	"github.com/fairdoor-gate/fairdoor/proxy/gatetest"
+	"github.com/fairdoor-gate/fairdoor/proxy/passes"
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
@@ -321,4 +323,8 @@ func TestAPassCountsWhereItIsBoundTo(t *testing.T) {
 	assert.False(t, thief.Get("/", gatetest.At("198.51.100.1")).In())
 	assert.Equal(t, http.StatusGone, thief.Get(made.Link, gatetest.At("198.51.100.1")).Status)
 	assert.True(t, holder.Get("/", gatetest.At("192.0.2.99")).In(), "at another address of the network")
+}
+
+func TestTheDocumentHasTheFieldsOfAPass(t *testing.T) {
+	admintest.HasFields(t, gatetest.Start(t).Admin(), "Pass", passes.PassJSON{})
 }

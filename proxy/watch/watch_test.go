@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/admin/admintest"
 	"github.com/fairdoor-gate/fairdoor/proxy/gatetest"
 	"github.com/fairdoor-gate/fairdoor/proxy/outbound"
 	"github.com/fairdoor-gate/fairdoor/proxy/watch"
@@ -179,4 +180,23 @@ func TestWhatHappensTwiceInAMinuteIsToldTwice(t *testing.T) {
 	}
 	assert.Equal(t, []string{"hold_began", "hold_ended", "hold_began", "hold_ended"}, h.all())
 	assert.Equal(t, 4, h.distinct(), "receivers drop ids that they know")
+}
+
+func TestTheDashboardShowsWebhooksWithTheirFailures(t *testing.T) {
+	none, err := watch.Section(nil)
+	require.NoError(t, err)
+	assert.NotContains(t, none, "Webhooks")
+	section, err := watch.Section([]webhooks.Status{
+		{Name: "chat", URL: "https://chat.test/hook", Sent: 12, Waiting: 3, Failure: "the answer was 502 <Bad>", At: gatetest.Opening},
+		{Name: "pager", URL: "https://pager.test/", Dropped: 1, Gone: true},
+	})
+	require.NoError(t, err)
+	at := gatetest.Opening.UTC().Format("2006-01-02 15:04:05 UTC")
+	for _, want := range []string{`<td class="n">12</td><td class="n">3</td><td class="n">0</td>`, "Last failure, " + at + ": the answer was 502 &lt;Bad&gt;", "It has answered 410"} {
+		assert.Contains(t, section, want)
+	}
+}
+
+func TestTheDocumentHasTheFieldsOfAWebhook(t *testing.T) {
+	admintest.HasFields(t, gatetest.Start(t).Admin(), "Webhook", webhooks.Status{})
 }

@@ -7,8 +7,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
+	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -25,52 +28,46 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/admin"
 )
 
-// load reads the document once. Whoever gets it has to leave it as it is.
-var load = sync.OnceValues(func() (*openapi3.T, error) {
-	doc, err := openapi3.NewLoader().LoadFromData(admin.Document())
-	if err != nil {
-		return nil, err
+// described is a document, read, and what compiles its schemas.
+type described struct {
+	*openapi3.T
+	mu      sync.Mutex // held while a schema is compiled
+	schemas *jsonschema.Compiler
+}
+
+// documents are those that were read, by their texts: each is read once. Whoever gets one has to
+// leave it as it is.
+var documents sync.Map
+
+// read reads the document of a handler, which is valid.
+func read(t testing.TB, h *admin.Handler) *described {
+	t.Helper()
+	if known, found := documents.Load(string(h.Document)); found {
+		return known.(*described)
 	}
-	if err := doc.Validate(context.Background()); err != nil {
-		return nil, err
-	}
+	doc, err := openapi3.NewLoader().LoadFromData(h.Document)
+	require.NoError(t, err)
+	require.NoError(t, doc.Validate(context.Background()))
 	doc.Servers = nil // so that it is the document of any
-	return doc, nil
-})
+	text, err := json.Marshal(doc)
+	require.NoError(t, err)
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	require.NoError(t, err)
+	d := &described{T: doc, schemas: jsonschema.NewCompiler()}
+	d.schemas.AssertFormat()
+	require.NoError(t, d.schemas.AddResource(name, value))
+	documents.Store(string(h.Document), d)
+	return d
+}
 
 // name is what the compiler of schemas calls the document.
 const name = "openapi.json"
 
-// schemas compiles the document's schemas, each once. A call of Compile at a time.
-var schemas = sync.OnceValues(func() (*jsonschema.Compiler, error) {
-	doc, err := load()
-	if err != nil {
-		return nil, err
-	}
-	text, err := json.Marshal(doc)
-	if err != nil {
-		return nil, err
-	}
-	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-	if err != nil {
-		return nil, err
-	}
-	c := jsonschema.NewCompiler()
-	c.AssertFormat()
-	return c, c.AddResource(name, value)
-})
-
-var compiling sync.Mutex
-
 // schemaAt returns the schema that a JSON pointer leads to.
-func schemaAt(place string) (*jsonschema.Schema, error) {
-	c, err := schemas()
-	if err != nil {
-		return nil, err
-	}
-	compiling.Lock()
-	defer compiling.Unlock()
-	return c.Compile(name + place)
+func (d *described) schemaAt(place string) (*jsonschema.Schema, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.schemas.Compile(name + place)
 }
 
 // below returns the pointer to what has the keys below a place.
@@ -81,30 +78,40 @@ func below(place string, keys ...string) string {
 	return place
 }
 
-// Document returns the document of the API, which is valid.
-func Document(t testing.TB) *openapi3.T {
+// Document returns the document of a handler, which is valid.
+func Document(t testing.TB, h *admin.Handler) *openapi3.T {
 	t.Helper()
-	doc, err := load()
-	require.NoError(t, err)
-	return doc
+	return read(t, h).T
+}
+
+// HasFields fails the test where a schema of the document has not the fields that a type has.
+func HasFields(t testing.TB, h *admin.Handler, schema string, of any) {
+	t.Helper()
+	var fields []string
+	for _, f := range reflect.VisibleFields(reflect.TypeOf(of)) {
+		field, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		fields = append(fields, field)
+	}
+	assert.ElementsMatch(t, fields, slices.Collect(maps.Keys(Document(t, h).Components.Schemas[schema].Value.Properties)), schema)
 }
 
 // Conform returns a handler that answers as h, and fails the test where a request for the API that
 // h has taken, or any whole answer of the API, is not as the document has it. Other requests it
 // leaves alone.
-func Conform(t testing.TB, h http.Handler) http.Handler {
+func Conform(t testing.TB, h *admin.Handler) http.Handler {
 	t.Helper()
-	router, err := legacy.NewRouter(Document(t))
+	doc := read(t, h)
+	router, err := legacy.NewRouter(doc.T)
 	require.NoError(t, err)
-	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
-		route, params, err := router.FindRoute(q)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		route, params, err := router.FindRoute(r)
 		if err != nil {
-			h.ServeHTTP(w, q)
+			h.ServeHTTP(w, r)
 			return
 		}
-		asked, answer := &exchange{Request: q.Clone(q.Context()), t: t}, &answer{ResponseWriter: w, status: http.StatusOK}
-		q.Body = io.NopCloser(io.TeeReader(q.Body, &asked.body))
-		h.ServeHTTP(answer, q)
+		asked, answer := &exchange{Request: r.Clone(r.Context()), t: t, doc: doc}, &answer{ResponseWriter: w, status: http.StatusOK}
+		r.Body = io.NopCloser(io.TeeReader(r.Body, &asked.body))
+		h.ServeHTTP(answer, r)
 		asked.check(route, params, answer)
 	})
 }
@@ -113,6 +120,7 @@ func Conform(t testing.TB, h http.Handler) http.Handler {
 type exchange struct {
 	*http.Request
 	t    testing.TB
+	doc  *described
 	body bytes.Buffer
 }
 
@@ -156,12 +164,12 @@ func (e *exchange) check(route *routers.Route, params map[string]string, a *answ
 		RequestValidationInput: input, Status: a.status, Header: a.Header(), Options: options,
 	}), "%s: %d", what, a.status)
 	if e.Method != http.MethodHead {
-		assert.NoError(e.t, a.checkBody(route), "%s: %d", what, a.status)
+		assert.NoError(e.t, a.checkBody(e.doc, route), "%s: %d", what, a.status)
 	}
 }
 
 // checkBody says how the body of an answer is not as documented.
-func (a *answer) checkBody(route *routers.Route) error {
+func (a *answer) checkBody(doc *described, route *routers.Route) error {
 	status := strconv.Itoa(a.status)
 	documented := route.Operation.Responses.Value(status)
 	if documented == nil {
@@ -181,7 +189,7 @@ func (a *answer) checkBody(route *routers.Route) error {
 	if response == "" {
 		response = below("#", "paths", route.Path, strings.ToLower(route.Method), "responses", status)
 	}
-	schema, err := schemaAt(below(response, "content", kind, "schema"))
+	schema, err := doc.schemaAt(below(response, "content", kind, "schema"))
 	if err != nil {
 		return err
 	}

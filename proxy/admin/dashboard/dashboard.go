@@ -48,12 +48,33 @@ func load() (map[string]asset, *template.Template) {
 		name := hex.EncodeToString(sum[:6]) + "-" + file
 		names[file], loaded[name] = AssetPath+name, asset{contentType, text}
 	}
-	return loaded, template.Must(template.New("").Funcs(template.FuncMap{
-		"asset": func(file string) string { return names[file] },
-		"time":  func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") },
-		"stamp": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-		"age":   formatAge,
-	}).ParseFS(files, "page/*.html"))
+	assets := template.FuncMap{"asset": func(file string) string { return names[file] }}
+	return loaded, template.Must(template.New("").Funcs(times).Funcs(assets).ParseFS(files, "page/*.html"))
+}
+
+// times are the functions that write times.
+var times = template.FuncMap{
+	"time":  func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") },
+	"stamp": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+	"age":   formatAge,
+}
+
+// Section is the template of a section that a feature has on the overview. It has the functions of
+// the pages that write times.
+type Section struct{ of *template.Template }
+
+// NewSection reads the template of a section.
+func NewSection(source string) Section {
+	return Section{template.Must(template.New("section").Funcs(times).Parse(source))}
+}
+
+// Show returns a section with what its template is about.
+func (s Section) Show(what any) (template.HTML, error) {
+	var text strings.Builder
+	if err := s.of.Execute(&text, what); err != nil {
+		return "", err
+	}
+	return template.HTML(text.String()), nil //nolint:gosec // the template escapes what it is about
 }
 
 // DocsPath begins the paths of the documentation.

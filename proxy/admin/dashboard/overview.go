@@ -9,15 +9,14 @@ import (
 
 // Overview is the page with all rooms.
 type Overview struct {
-	At        time.Time
-	LoggedIn  bool
-	Still     bool   // it does not load itself again without script
-	Changed   string // the room that has just been changed; "" for none
-	Docs      bool   // the documentation is served, at [DocsPath]
-	Rooms     []Room
-	More      int // how many rooms are not shown
-	Waitlists []Waitlist
-	Webhooks  []Webhook
+	At       time.Time
+	LoggedIn bool
+	Still    bool   // it does not load itself again without script
+	Changed  string // the room that has just been changed; "" for none
+	Docs     bool   // the documentation is served, at [DocsPath]
+	Rooms    []Room
+	More     int             // how many rooms are not shown
+	Sections []template.HTML // of features
 }
 
 // Room is a room on the overview.
@@ -59,16 +58,6 @@ type Event struct {
 	Own                  []string // the settings that it has of its own, with their values
 	FromFile             bool
 	Resource             string // of the API
-}
-
-// Webhook is a webhook on the overview.
-type Webhook struct {
-	Name               string
-	Delivered, Dropped uint64
-	Waiting            int
-	Gone               bool
-	Failure            string // the last; "" for none
-	At                 time.Time
 }
 
 // Measure is a number with the largest that it was, and its limit.
@@ -127,13 +116,6 @@ type Occupants struct {
 type Occupant struct {
 	Label             string // "" where it is not known
 	Accepted, Expires time.Time
-}
-
-// Waitlist is a waitlist on the overview.
-type Waitlist struct {
-	Name, Room                        string
-	Waiting, Held, Capacity, Accepted int
-	Paused, Error                     bool
 }
 
 // Write answers with the page.

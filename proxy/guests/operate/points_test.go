@@ -1,4 +1,4 @@
-package admin_test
+package operate_test
 
 import (
 	"fmt"

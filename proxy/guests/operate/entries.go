@@ -1,4 +1,4 @@
-package admin
+package operate
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fairdoor-gate/fairdoor/proxy/admin"
 	"github.com/fairdoor-gate/fairdoor/proxy/reply"
 	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
@@ -45,19 +46,19 @@ func describeEntry(e waitlist.Entry) EntryJSON {
 	}
 }
 
-func (a *api) getEntries(w http.ResponseWriter, q *http.Request, l Waitlist) {
-	p, ok := readPage(w, q, "after")
+func (o *operators) getEntries(w http.ResponseWriter, r *http.Request, l Waitlist) {
+	p, ok := readPage(w, r, "after")
 	if !ok {
 		return
 	}
-	s := waitlist.Search{Status: waitlist.Status(q.URL.Query().Get("status")), Text: q.URL.Query().Get("q"), After: p.from, Most: p.most}
+	s := waitlist.Search{Status: waitlist.Status(r.URL.Query().Get("status")), Text: r.URL.Query().Get("q"), After: p.from, Most: p.most}
 	if s.Status != "" && !isStatus(s.Status) {
 		reply.Problem(w, http.StatusBadRequest, noStatus(s.Status))
 		return
 	}
-	found, err := l.Record().Entries(q.Context(), s)
+	found, err := l.Record().Entries(r.Context(), s)
 	if err != nil {
-		a.refused(w, q, l, err)
+		o.refused(w, r, l, err)
 		return
 	}
 	listed := EntriesJSON{Entries: []EntryJSON{}, Total: found.Total}
@@ -78,25 +79,25 @@ func noStatus(s waitlist.Status) string {
 }
 
 // withEntry finds the id of an entry that the path names, by the id, the address or the user.
-func (a *api) withEntry(next func(http.ResponseWriter, *http.Request, Waitlist, int64)) http.HandlerFunc {
-	return a.withWaitlist(func(w http.ResponseWriter, q *http.Request, l Waitlist) {
-		id, err := l.Record().Find(q.Context(), q.PathValue("id"))
+func (o *operators) withEntry(next func(http.ResponseWriter, *http.Request, Waitlist, int64)) http.HandlerFunc {
+	return o.withWaitlist(func(w http.ResponseWriter, r *http.Request, l Waitlist) {
+		id, err := l.Record().Find(r.Context(), r.PathValue("id"))
 		if err != nil {
-			a.refused(w, q, l, err)
+			o.refused(w, r, l, err)
 			return
 		}
-		next(w, q, l, id)
+		next(w, r, l, id)
 	})
 }
 
 // getEntry tells of an entry. One that was removed has nothing to tell.
-func (a *api) getEntry(w http.ResponseWriter, q *http.Request, l Waitlist, id int64) {
-	e, err := l.Record().Entry(q.Context(), id, a.Clock())
+func (o *operators) getEntry(w http.ResponseWriter, r *http.Request, l Waitlist, id int64) {
+	e, err := l.Record().Entry(r.Context(), id, o.Clock())
 	if err == nil && e.Status == waitlist.Removed {
 		err = waitlist.ErrNotFound
 	}
 	if err != nil {
-		a.refused(w, q, l, err)
+		o.refused(w, r, l, err)
 		return
 	}
 	reply.JSON(w, describeEntry(e))
@@ -128,13 +129,13 @@ func (c entryChange) fault() string {
 
 // patchEntry changes the status and the priority of an entry. A status that is refused leaves both
 // as they are.
-func (a *api) patchEntry(w http.ResponseWriter, q *http.Request, l Waitlist, id int64) {
-	body, ok := readPatch(w, q)
+func (o *operators) patchEntry(w http.ResponseWriter, r *http.Request, l Waitlist, id int64) {
+	body, ok := admin.ReadChange(w, r)
 	if !ok {
 		return
 	}
 	var change entryChange
-	if !decode(body, &change) {
+	if !admin.Decode(body, &change) {
 		change = entryChange{}
 	}
 	if fault := change.fault(); fault != "" {
@@ -143,25 +144,25 @@ func (a *api) patchEntry(w http.ResponseWriter, q *http.Request, l Waitlist, id 
 	}
 	var err error
 	if change.Status != nil {
-		err = l.Record().SetStatus(q.Context(), id, *change.Status, a.by(q), a.Clock())
+		err = l.Record().SetStatus(r.Context(), id, *change.Status, o.by(r), o.Clock())
 	}
 	if err == nil && change.Priority != nil {
-		err = l.Record().SetPriority(q.Context(), id, *change.Priority, a.by(q), a.Clock())
+		err = l.Record().SetPriority(r.Context(), id, *change.Priority, o.by(r), o.Clock())
 	}
 	switch {
 	case err != nil:
-		a.refused(w, q, l, err)
+		o.refused(w, r, l, err)
 	case change.removes():
 		w.WriteHeader(http.StatusNoContent)
 	default:
-		a.getEntry(w, q, l, id)
+		o.getEntry(w, r, l, id)
 	}
 }
 
 // deleteEntry takes an entry off the list and erases the personal data in it.
-func (a *api) deleteEntry(w http.ResponseWriter, q *http.Request, l Waitlist, id int64) {
-	if err := l.Record().Remove(q.Context(), id, a.by(q), a.Clock()); err != nil {
-		a.refused(w, q, l, err)
+func (o *operators) deleteEntry(w http.ResponseWriter, r *http.Request, l Waitlist, id int64) {
+	if err := l.Record().Remove(r.Context(), id, o.by(r), o.Clock()); err != nil {
+		o.refused(w, r, l, err)
 		return
 	}
 	w.WriteHeader(http.StatusNoContent)

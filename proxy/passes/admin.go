@@ -1,40 +1,49 @@
-package admin
+package passes
 
 import (
-	"context"
+	_ "embed" // for the document
 	"net/http"
 	"strconv"
 	"time"
 
 	"go.uber.org/zap"
 
-	"github.com/fairdoor-gate/fairdoor/proxy/record"
+	"github.com/fairdoor-gate/fairdoor/proxy/admin"
 	"github.com/fairdoor-gate/fairdoor/proxy/reply"
-	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
 
-// Passes is what the API knows of the passes of a room.
-type Passes interface {
-	Make(ctx context.Context, like waitlist.Pass, count int) ([]waitlist.Pass, error)
-	List(ctx context.Context, after string, most int) ([]waitlist.Pass, error)
-	// Revoke returns the passes of an id or a name, and how many of them were not revoked before.
-	Revoke(ctx context.Context, idOrName string, by waitlist.Operator) (named []waitlist.Pass, ended int, err error)
-	// Link returns the path and query of a pass's link.
-	Link(id string) (string, error)
-	// Visitors yields who the holders of a pass are in the queue.
-	Visitors(p waitlist.Pass) func(yield func(queue.ID) bool)
+// document describes the resources.
+//
+//go:embed openapi.yaml
+var document string
+
+// operators make, list and revoke passes by the admin API.
+type operators struct {
+	admin.API
+	passes *Feature
+}
+
+// Admin implements [feature.Administered].
+func (f *Feature) Admin(a admin.API) admin.Part {
+	const all = "/api/v1/rooms/{room}/passes"
+	o := operators{a, f}
+	return admin.Part{Document: document, Resources: []admin.Resource{
+		{Pattern: "GET " + all, Answer: o.withPasses(o.getPasses)},
+		{Pattern: "POST " + all, Answer: o.withPasses(o.postPasses)},
+		{Pattern: "DELETE " + all + "/{pass}", Answer: admin.Patient(o.withPasses(o.deletePasses))},
+	}}
 }
 
 // withPasses finds the room that the path names, and its passes.
-func (a *api) withPasses(next func(http.ResponseWriter, *http.Request, Room, Passes)) http.HandlerFunc {
-	return a.withRoom(func(w http.ResponseWriter, q *http.Request, r Room) {
-		p, found := a.Gate.Passes(r.Queue().Name())
-		if !found {
+func (o operators) withPasses(next func(http.ResponseWriter, *http.Request, admin.Room, *Room)) http.HandlerFunc {
+	return o.WithRoom(func(w http.ResponseWriter, r *http.Request, in admin.Room) {
+		of := o.passes.Of(in.Queue().Name())
+		if of == nil {
 			reply.Problem(w, http.StatusConflict, "The room takes no passes. Set passes: true for it in the configuration.")
 			return
 		}
-		next(w, q, r, p)
+		next(w, r, in, of)
 	})
 }
 
@@ -60,7 +69,7 @@ type PassJSON struct {
 	Link      string            `json:"link,omitempty"` // path and query on a host of the room
 }
 
-func describePasses(of Passes, list []waitlist.Pass) ([]PassJSON, error) {
+func describePasses(of *Room, list []waitlist.Pass) ([]PassJSON, error) {
 	told := []PassJSON{}
 	for _, p := range list {
 		j := PassJSON{ID: p.ID, Name: p.Name, Kind: p.Kind, Uses: p.Uses, Used: p.Used, MadeAt: p.MadeAt, MadeBy: p.MadeBy,
@@ -80,49 +89,49 @@ func describePasses(of Passes, list []waitlist.Pass) ([]PassJSON, error) {
 }
 
 // tellPasses answers with passes, unless asking for them has failed.
-func (a *api) tellPasses(w http.ResponseWriter, r Room, of Passes, list []waitlist.Pass, err error) {
+func (o operators) tellPasses(w http.ResponseWriter, in admin.Room, of *Room, list []waitlist.Pass, err error) {
 	var told []PassJSON
 	if err == nil {
 		told, err = describePasses(of, list)
 	}
 	if err != nil {
-		a.log(r).Error("the record of passes has failed", zap.Error(err))
+		o.LogOf(in).Error("the record of passes has failed", zap.Error(err))
 		reply.Problem(w, http.StatusServiceUnavailable, "The record of passes does not answer. It may make a change all the same: look before you ask again.")
 		return
 	}
 	reply.JSON(w, PassesJSON{told})
 }
 
-func (a *api) getPasses(w http.ResponseWriter, q *http.Request, r Room, of Passes) {
-	most := usualPage
-	if text := q.URL.Query().Get("limit"); text != "" {
+func (o operators) getPasses(w http.ResponseWriter, r *http.Request, in admin.Room, of *Room) {
+	most := admin.UsualPage
+	if text := r.URL.Query().Get("limit"); text != "" {
 		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 || n > largestPage {
-			reply.Problem(w, http.StatusBadRequest, "limit is a whole number from 1 to "+strconv.Itoa(largestPage)+".")
+		if err != nil || n < 1 || n > admin.LargestPage {
+			reply.Problem(w, http.StatusBadRequest, "limit is a whole number from 1 to "+strconv.Itoa(admin.LargestPage)+".")
 			return
 		}
 		most = n
 	}
-	list, err := of.List(q.Context(), q.URL.Query().Get("after"), most)
-	a.tellPasses(w, r, of, list, err)
+	list, err := of.List(r.Context(), r.URL.Query().Get("after"), most)
+	o.tellPasses(w, in, of, list, err)
 }
 
-func (a *api) postPasses(w http.ResponseWriter, q *http.Request, r Room, of Passes) {
-	body, ok := readPatch(w, q)
+func (o operators) postPasses(w http.ResponseWriter, r *http.Request, in admin.Room, of *Room) {
+	body, ok := admin.ReadChange(w, r)
 	if !ok {
 		return
 	}
-	like, count, fault := parsePass(body, a.Clock())
+	like, count, fault := parsePass(body, o.passes.gate.Now())
 	if fault != "" {
 		reply.Problem(w, http.StatusUnprocessableEntity, "No pass was made: "+fault)
 		return
 	}
-	like.MadeBy = a.by(q)
-	made, err := of.Make(q.Context(), like, count)
+	like.MadeBy = waitlist.Operator(o.By(r))
+	made, err := of.Make(r.Context(), like, count)
 	if err == nil {
-		a.notePasses(q, r, "passes made", "", like.Name+" ("+string(like.Kind)+", "+strconv.Itoa(count)+" × "+strconv.Itoa(like.Uses)+")")
+		o.note(r, in, "passes made", "", like.Name+" ("+string(like.Kind)+", "+strconv.Itoa(count)+" × "+strconv.Itoa(like.Uses)+")")
 	}
-	a.tellPasses(w, r, of, made, err)
+	o.tellPasses(w, in, of, made, err)
 }
 
 // PassOrder asks for passes that are good For a duration, or until they expire. Uses and Count are
@@ -139,7 +148,7 @@ type PassOrder struct {
 // parsePass reads an order of passes, or says what is wrong with it.
 func parsePass(body []byte, now time.Time) (p waitlist.Pass, count int, fault string) {
 	var order PassOrder
-	if !decode(body, &order) {
+	if !admin.Decode(body, &order) {
 		return p, 0, `send {"name": "press", "kind": "in", "uses": 5, "for": "24h"}.`
 	}
 	one := 1
@@ -189,16 +198,16 @@ func isPassName(text string) bool {
 // deletePasses revokes the passes of an id or a name. With end_sessions it ends what their holders
 // have: sessions, and places in an exact line. That can be asked of passes that are revoked
 // already.
-func (a *api) deletePasses(w http.ResponseWriter, q *http.Request, r Room, of Passes) {
-	which := q.PathValue("pass")
-	endSessions := q.URL.Query().Get("end_sessions") == "true"
-	named, ended, err := of.Revoke(q.Context(), which, a.by(q))
+func (o operators) deletePasses(w http.ResponseWriter, r *http.Request, in admin.Room, of *Room) {
+	which := r.PathValue("pass")
+	endSessions := r.URL.Query().Get("end_sessions") == "true"
+	named, ended, err := of.Revoke(r.Context(), which, waitlist.Operator(o.By(r)))
 	if ended > 0 {
-		a.notePasses(q, r, "passes revoked", which, "")
+		o.note(r, in, "passes revoked", which, "")
 	}
 	switch {
 	case err != nil:
-		a.tellPasses(w, r, of, nil, err)
+		o.tellPasses(w, in, of, nil, err)
 		return
 	case len(named) == 0:
 		reply.Problem(w, http.StatusNotFound, "No pass has this id or name.")
@@ -209,9 +218,9 @@ func (a *api) deletePasses(w http.ResponseWriter, q *http.Request, r Room, of Pa
 	}
 	sessions := 0
 	if endSessions {
-		a.notePasses(q, r, "sessions of passes ended", which, "")
-		if sessions, err = a.endSessionsOf(q, r, of, named); err != nil {
-			a.storeFailed(w, r, err)
+		o.note(r, in, "sessions of passes ended", which, "")
+		if sessions, err = o.endSessionsOf(r, in, of, named); err != nil {
+			o.StoreFailed(w, in, err)
 			return
 		}
 	}
@@ -226,15 +235,15 @@ type RevokedJSON struct {
 }
 
 // endSessionsOf ends what the holders of passes have, and counts whom it concerns.
-func (a *api) endSessionsOf(q *http.Request, r Room, of Passes, list []waitlist.Pass) (n int, err error) {
+func (o operators) endSessionsOf(r *http.Request, in admin.Room, of *Room, list []waitlist.Pass) (n int, err error) {
 	for _, p := range list {
 		for id := range of.Visitors(p) {
-			found, err := r.Queue().Remove(q.Context(), a.Clock(), id)
+			found, err := in.Queue().Remove(r.Context(), o.passes.gate.Now(), id)
 			if err != nil {
 				return n, err
 			}
 			if found {
-				r.Disconnect(id)
+				in.Disconnect(id)
 				n++
 			}
 		}
@@ -242,8 +251,8 @@ func (a *api) endSessionsOf(q *http.Request, r Room, of Passes, list []waitlist.
 	return n, nil
 }
 
-// notePasses notes what an operator has done about passes.
-func (a *api) notePasses(q *http.Request, r Room, what, from, to string) {
-	a.Record.Note(r.Queue().Name(), record.Change{At: a.Clock(), By: string(a.by(q)), What: what, From: from, To: to})
-	a.log(r).Info(what, zap.String("which", from+to), zap.String("by", string(a.by(q))))
+// note notes what an operator has done about passes.
+func (o operators) note(r *http.Request, in admin.Room, what, from, to string) {
+	o.Note(r, in, what, from, to)
+	o.LogOf(in).Info(what, zap.String("which", from+to), zap.String("by", o.By(r)))
 }

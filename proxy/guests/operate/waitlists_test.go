@@ -1,13 +1,15 @@
-package admin_test
+package operate_test
 
 import (
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -16,8 +18,12 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
 
+	"github.com/fairdoor-gate/fairdoor/proxy/admin"
+	"github.com/fairdoor-gate/fairdoor/proxy/admin/admintest"
 	"github.com/fairdoor-gate/fairdoor/proxy/guests/mail"
+	"github.com/fairdoor-gate/fairdoor/proxy/guests/operate"
 	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
 
@@ -38,10 +44,39 @@ func (b *beta) Mails() (func(waitlist.Mail) (mail.Message, error), bool) {
 	return b.compose, b.compose != nil
 }
 
-// guests is a gate with a waitlist.
+// guests is a gate with a waitlist, and without rooms.
 type guests struct {
-	*gate
-	t *testing.T
+	t    *testing.T
+	beta *beta
+}
+
+// now is when all is done.
+var now = time.Date(2021, 5, 27, 15, 54, 10, 0, time.UTC)
+
+// noRooms is a gate.
+type noRooms struct{ admin.Gate }
+
+func (noRooms) Rooms() iter.Seq[admin.Room] { return func(func(admin.Room) bool) {} }
+
+func (noRooms) Room(string) (admin.Room, bool) { return nil, false }
+
+func (g guests) handlerWith(token string) *admin.Handler {
+	clock := func() time.Time { return now }
+	all := operate.Waitlists{All: slices.Values([]operate.Waitlist{g.beta}), Clock: clock, Log: zap.NewNop()}
+	return admin.New(admin.Config{
+		Gate: noRooms{}, Parts: []func(admin.API) admin.Part{all.Admin}, Metrics: http.NotFoundHandler(), Token: token, Clock: clock, Log: zap.NewNop(),
+	})
+}
+
+// handler is the handler of the gate. What it answers is held to its document.
+func (g guests) handler() http.Handler { return admintest.Conform(g.t, g.handlerWith("")) }
+
+// ask asks the handler of a gate.
+func ask(g guests, method, target, body string) *httptest.ResponseRecorder {
+	w, r := httptest.NewRecorder(), httptest.NewRequest(method, target, strings.NewReader(body))
+	r.Host = "localhost"
+	g.handler().ServeHTTP(w, r)
+	return w
 }
 
 // newGuests returns a gate whose waitlist has some people, with ids from 1.
@@ -57,7 +92,7 @@ func newGuests(t *testing.T, people int, change ...func(*waitlist.Settings)) gue
 	t.Cleanup(func() { _ = store.Close() })
 	record, err := store.List(t.Context(), "beta", s)
 	require.NoError(t, err)
-	g := guests{newGate(t), t}
+	g := guests{t, nil}
 	g.beta = &beta{record: record, close: store.Close, compose: func(m waitlist.Mail) (mail.Message, error) {
 		return mail.Message{To: m.To, Subject: string(m.Kind), Text: m.Token, HTML: "<p>", At: m.At}, nil
 	}}
@@ -80,7 +115,7 @@ func (g guests) join(who waitlist.SignUp) waitlist.Place {
 // answer.
 func (g guests) ask(status int, method, resource, body string) string {
 	g.t.Helper()
-	w := ask(g.gate, method, "/api/v1/waitlists/beta"+resource, body)
+	w := ask(g, method, "/api/v1/waitlists/beta"+resource, body)
 	require.Equal(g.t, status, w.Code, "%s %s: %s", method, resource, w.Body)
 	if status >= http.StatusBadRequest {
 		assert.Equal(g.t, "application/problem+json", w.Header().Get("Content-Type"))
@@ -136,8 +171,8 @@ func TestAWaitlistTellsHowItStands(t *testing.T) {
 		"nextExpiry": "2021-05-29T15:54:10Z", "mailsWaiting": 7,
 		"settings": {"capacity": 3, "invite_ttl": "48h", "referral_boost": 5, "referral_max": 50, "actions_max": 50, "confirm_email": false, "confirm_ttl": "168h"}
 	}`, one)
-	assert.JSONEq(t, "["+one+"]", ask(g.gate, http.MethodGet, "/api/v1/waitlists", "").Body.String())
-	w := ask(g.gate, http.MethodGet, "/api/v1/waitlists/gamma/entries", "")
+	assert.JSONEq(t, "["+one+"]", ask(g, http.MethodGet, "/api/v1/waitlists", "").Body.String())
+	w := ask(g, http.MethodGet, "/api/v1/waitlists/gamma/entries", "")
 	assert.Equal(t, http.StatusNotFound, w.Code)
 	assert.Contains(t, w.Body.String(), "There is no waitlist of this name. See /api/v1/waitlists.")
 }
@@ -259,7 +294,7 @@ func TestAListIsImportedAndExported(t *testing.T) {
 	text := "email,priority,status\nada@example.com,5,\nperson1@example.com,,\nnobody,,\nbob@example.com,,unconfirmed\n"
 	assert.JSONEq(t, `{"added": 1, "known": 1, "unconfirmed": 1, "faulty": 1, "faults": [{"line": 4, "problem": "this is not an e-mail address"}]}`,
 		g.ask(http.StatusOK, http.MethodPost, "/import", text))
-	w := ask(g.gate, http.MethodGet, "/api/v1/waitlists/beta/export", "")
+	w := ask(g, http.MethodGet, "/api/v1/waitlists/beta/export", "")
 	assert.Equal(t, "text/csv; charset=utf-8", w.Header().Get("Content-Type"))
 	assert.Equal(t, `attachment; filename="beta.csv"`, w.Header().Get("Content-Disposition"))
 	assert.Equal(t, "no-store", w.Header().Get("Cache-Control"))
@@ -397,7 +432,7 @@ func TestARecordThatDoesNotAnswerIsNotTakenForAnEmptyOne(t *testing.T) {
 	}
 	g.refuses(http.StatusServiceUnavailable, http.MethodPost, "/release", "look before you ask again", `{"count": 1}`)
 	g.refuses(http.StatusServiceUnavailable, http.MethodPost, "/import", "look before you ask again", "email\nada@example.com\n")
-	assert.Equal(t, http.StatusServiceUnavailable, ask(g.gate, http.MethodGet, "/api/v1/waitlists", "").Code)
+	assert.Equal(t, http.StatusServiceUnavailable, ask(g, http.MethodGet, "/api/v1/waitlists", "").Code)
 }
 
 func TestResourcesOfAWaitlistNameTheirMethods(t *testing.T) {
@@ -406,9 +441,31 @@ func TestResourcesOfAWaitlistNameTheirMethods(t *testing.T) {
 		"": "GET, HEAD, PATCH", "/entries": "GET, HEAD", "/entries/1": "GET, HEAD, PATCH, DELETE", "/release": "POST", "/plans": "GET, HEAD, POST",
 		"/plans/1": "DELETE", "/referrals": "GET, HEAD", "/referrals/1": "POST", "/log": "GET, HEAD", "/audit": "GET, HEAD", "/entries/1/points": "POST", "/entries/1/points/a": "DELETE", "/outbox": "GET, HEAD", "/export": "GET, HEAD", "/import": "POST",
 	} {
-		w := ask(g.gate, http.MethodPut, "/api/v1/waitlists/beta"+resource, "")
+		w := ask(g, http.MethodPut, "/api/v1/waitlists/beta"+resource, "")
 		assert.Equal(t, http.StatusMethodNotAllowed, w.Code)
 		assert.Equal(t, allowed, w.Header().Get("Allow"), resource)
 	}
-	assert.Contains(t, ask(g.gate, http.MethodGet, "/api/v1/waitlists/beta/nothing", "").Body.String(), "See /api/v1/rooms, /api/v1/waitlists")
+	assert.Contains(t, ask(g, http.MethodGet, "/api/v1/waitlists/beta/nothing", "").Body.String(), "See /api/v1/rooms, /api/v1/waitlists")
+}
+
+func TestTheTypesHaveTheFieldsOfTheDocument(t *testing.T) {
+	h := newGuests(t, 0).handlerWith("")
+	for schema, of := range map[string]any{
+		"Waitlist": operate.WaitlistJSON{}, "Entry": operate.EntryJSON{}, "Plan": operate.PlanJSON{}, "Referral": operate.ReferralJSON{},
+		"AuditLine": waitlist.Audit{}, "Happened": operate.HappenedJSON{}, "Standing": operate.StandingJSON{}, "Imported": waitlist.Imported{},
+		"ImportColumns": operate.ColumnsJSON{},
+	} {
+		admintest.HasFields(t, h, schema, of)
+	}
+}
+
+func TestTheDashboardShowsHowWaitlistsStand(t *testing.T) {
+	g := newGuests(t, 3, capacity(500))
+	g.ask(http.StatusOK, http.MethodPost, "/release", `{"count": 1}`)
+	page := ask(g, http.MethodGet, "/", "").Body.String()
+	assert.Contains(t, page, `<th scope="row">beta</th><td>shop</td><td class="n">2</td><td class="n">1</td><td class="n">500</td><td class="n">0</td>`)
+	g.ask(http.StatusOK, http.MethodPatch, "", `{"paused": true}`)
+	assert.Contains(t, ask(g, http.MethodGet, "/", "").Body.String(), "beta (paused)")
+	require.NoError(t, g.beta.close())
+	assert.Contains(t, ask(g, http.MethodGet, "/", "").Body.String(), `<th scope="row">beta</th><td>shop</td><td colspan="4">Its record does not answer.</td>`)
 }

@@ -1,4 +1,4 @@
-package admin
+package operate
 
 import (
 	"errors"
@@ -40,19 +40,19 @@ func Happened(e *waitlist.Event) HappenedJSON {
 }
 
 // getFeed answers with events from a cursor.
-func (a *api) getFeed(w http.ResponseWriter, q *http.Request, l Waitlist) {
-	p, ok := readPage(w, q, "after")
+func (o *operators) getFeed(w http.ResponseWriter, r *http.Request, l Waitlist) {
+	p, ok := readPage(w, r, "after")
 	if !ok {
 		return
 	}
-	events, last, err := l.Record().Events(q.Context(), p.from, p.most)
+	events, last, err := l.Record().Events(r.Context(), p.from, p.most)
 	switch {
 	case errors.Is(err, waitlist.ErrGone):
 		reply.Problem(w, http.StatusGone, "Some of what has happened since is not kept any more, or the record was restored from a backup. Read /api/v1/waitlists/"+
 			l.Name()+"/entries, and go on with after="+strconv.FormatInt(last, 10)+".")
 		return
 	case err != nil:
-		a.refused(w, q, l, err)
+		o.refused(w, r, l, err)
 		return
 	}
 	feed := FeedJSON{Log: []HappenedJSON{}, Last: last}

@@ -1,4 +1,4 @@
-package admin
+package operate
 
 import (
 	"bufio"
@@ -42,33 +42,33 @@ func compose(with composer, m waitlist.Mail) (messageJSON, error) {
 
 // getOutbox answers with the mails that are kept, the first first: all of them, unless a limit is
 // given. In a browser it shows the latest ones as their readers would see them.
-func (a *api) getOutbox(w http.ResponseWriter, q *http.Request, l Waitlist) {
+func (o *operators) getOutbox(w http.ResponseWriter, r *http.Request, l Waitlist) {
 	with, kept := l.Mails()
 	if !kept {
 		reply.Problem(w, http.StatusNotFound, "The mails of this waitlist are sent: it has smtp. Only without smtp they are kept for operators.")
 		return
 	}
-	p, ok := readPage(w, q, "after")
+	p, ok := readPage(w, r, "after")
 	if !ok {
 		return
 	}
 	out := &stream{w: w, contentType: "application/json"}
 	write := writeMails
-	if templates.WantsPage(strings.Join(q.Header["Accept"], ",")) {
+	if templates.WantsPage(strings.Join(r.Header["Accept"], ",")) {
 		write, out.contentType = showMails, "text/html; charset=utf-8"
 		w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; img-src http: https: data:; frame-ancestors 'none'")
 		w.Header().Set("Referrer-Policy", "no-referrer")
 	}
-	if err := write(out, q, l, with, p); err != nil {
-		a.broken(out, q, l, err)
+	if err := write(out, r, l, with, p); err != nil {
+		o.broken(out, r, l, err)
 	}
 }
 
 // writeMails writes mails page by page, so that they are never in memory all at once.
-func writeMails(out io.Writer, q *http.Request, l Waitlist, with composer, p page) error {
+func writeMails(out io.Writer, r *http.Request, l Waitlist, with composer, p page) error {
 	buffered, separator := bufio.NewWriter(out), `{"mails": [`
 	for more := true; more; {
-		mails, err := l.Record().Outbox(q.Context(), p.from, p.most)
+		mails, err := l.Record().Outbox(r.Context(), p.from, p.most)
 		if err != nil {
 			return err
 		}
@@ -84,7 +84,7 @@ func writeMails(out io.Writer, q *http.Request, l Waitlist, with composer, p pag
 			fmt.Fprintf(buffered, "%s\n  %s", separator, text)
 			p.from, separator = m.ID, ","
 		}
-		more = len(mails) == p.most && !q.URL.Query().Has("limit")
+		more = len(mails) == p.most && !r.URL.Query().Has("limit")
 	}
 	if separator != "," {
 		fmt.Fprint(buffered, separator)
@@ -103,8 +103,8 @@ var outboxPage = template.Must(template.New("outbox").Parse(outboxSource))
 
 // showMails writes a page with the latest mails, the last first. A mail is a document of its own,
 // which may do nothing but open links.
-func showMails(out io.Writer, q *http.Request, l Waitlist, with composer, p page) error {
-	latest, err := latestMails(q, l, p)
+func showMails(out io.Writer, r *http.Request, l Waitlist, with composer, p page) error {
+	latest, err := latestMails(r, l, p)
 	if err != nil {
 		return err
 	}
@@ -126,9 +126,9 @@ func showMails(out io.Writer, q *http.Request, l Waitlist, with composer, p page
 }
 
 // latestMails reads through the mails that are kept, and returns the last ones.
-func latestMails(q *http.Request, l Waitlist, p page) (latest []waitlist.Mail, err error) {
+func latestMails(r *http.Request, l Waitlist, p page) (latest []waitlist.Mail, err error) {
 	for {
-		mails, err := l.Record().Outbox(q.Context(), p.from, p.most)
+		mails, err := l.Record().Outbox(r.Context(), p.from, p.most)
 		if err != nil || len(mails) == 0 {
 			return latest, err
 		}

@@ -1,4 +1,4 @@
-package admin
+package operate
 
 import (
 	"crypto/sha256"
@@ -9,19 +9,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fairdoor-gate/fairdoor/proxy/admin"
 	"github.com/fairdoor-gate/fairdoor/proxy/reply"
 	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
-
-// reportResources are those by which programs of the site report what people have done to move up.
-// Such a program needs no more than a key of the action.
-func (a *api) reportResources() []resource {
-	const points = "/api/v1/waitlists/{waitlist}/entries/{id}/points"
-	return []resource{
-		{"POST " + points, a.withReporter(a.postPoints)},
-		{"DELETE " + points + "/{report}", a.withReporter(a.deletePoints)},
-	}
-}
 
 // reporter is who sends a request about points: an operator, or a program with a key.
 type reporter struct {
@@ -41,30 +32,30 @@ func (r reporter) may(action waitlist.Action) bool {
 }
 
 // withReporter finds who reports, and the waitlist and the entry that the path names.
-func (a *api) withReporter(next func(http.ResponseWriter, *http.Request, Waitlist, int64, reporter)) http.HandlerFunc {
-	return func(w http.ResponseWriter, q *http.Request) {
-		scheme, key, _ := strings.Cut(q.Header.Get("Authorization"), " ")
-		by := reporter{key: key, operator: a.isOperator(q)}
+func (o *operators) withReporter(next func(http.ResponseWriter, *http.Request, Waitlist, int64, reporter)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		scheme, key, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+		by := reporter{key: key, operator: o.IsOperator(r)}
 		known := by.operator
-		if l, found := a.Gate.Waitlist(q.PathValue("waitlist")); found && strings.EqualFold(scheme, "Bearer") {
+		if l, found := o.named(r.PathValue("waitlist")); found && strings.EqualFold(scheme, "Bearer") {
 			for _, action := range l.Record().Settings().Actions {
 				known = known || by.may(action)
 			}
 		}
 		if !known {
 			if key != "" {
-				a.wrongToken(q)
+				o.WrongToken(r)
 			}
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			reply.Problem(w, http.StatusUnauthorized, "Send a key of the action, or the admin token: Authorization: Bearer ….")
 			return
 		}
-		a.withEntry(func(w http.ResponseWriter, q *http.Request, l Waitlist, id int64) { next(w, q, l, id, by) })(w, q)
+		o.withEntry(func(w http.ResponseWriter, r *http.Request, l Waitlist, id int64) { next(w, r, l, id, by) })(w, r)
 	}
 }
 
 // refusesAction answers who may not report an action, and says whether it has.
-func (a *api) refusesAction(w http.ResponseWriter, l Waitlist, by reporter, name string) bool {
+func (o *operators) refusesAction(w http.ResponseWriter, l Waitlist, by reporter, name string) bool {
 	var may []string
 	for _, action := range l.Record().Settings().Actions {
 		if by.may(action) {
@@ -89,20 +80,20 @@ type PointsJSON struct {
 	ID     string `json:"id"`
 }
 
-func (a *api) postPoints(w http.ResponseWriter, q *http.Request, l Waitlist, id int64, by reporter) {
-	body, ok := readPatch(w, q)
+func (o *operators) postPoints(w http.ResponseWriter, r *http.Request, l Waitlist, id int64, by reporter) {
+	body, ok := admin.ReadChange(w, r)
 	if !ok {
 		return
 	}
 	var report PointsJSON
-	if !decode(body, &report) || report.Action == "" || report.ID == "" {
+	if !admin.Decode(body, &report) || report.Action == "" || report.ID == "" {
 		reply.Problem(w, http.StatusUnprocessableEntity, `Nothing was changed: send {"action": "…", "id": "…"}, with an id of at most 128 bytes that no other report has; and "points" for fewer than the action is worth.`)
 		return
 	}
-	if a.refusesAction(w, l, by, report.Action) {
+	if o.refusesAction(w, l, by, report.Action) {
 		return
 	}
-	a.points(w, q, l, id, l.Record().Report(q.Context(), id, report.of(), a.Clock()))
+	o.points(w, r, l, id, l.Record().Report(r.Context(), id, report.of(), o.Clock()))
 }
 
 func (p PointsJSON) of() waitlist.Report {
@@ -110,21 +101,21 @@ func (p PointsJSON) of() waitlist.Report {
 }
 
 // deletePoints takes the points of a report back.
-func (a *api) deletePoints(w http.ResponseWriter, q *http.Request, l Waitlist, id int64, by reporter) {
-	report := q.PathValue("report")
-	action, err := l.Record().Reported(q.Context(), id, report)
-	if err == nil && a.refusesAction(w, l, by, action) {
+func (o *operators) deletePoints(w http.ResponseWriter, r *http.Request, l Waitlist, id int64, by reporter) {
+	report := r.PathValue("report")
+	action, err := l.Record().Reported(r.Context(), id, report)
+	if err == nil && o.refusesAction(w, l, by, action) {
 		return
 	}
 	if err == nil {
-		err = l.Record().TakeBack(q.Context(), id, report, a.Clock())
+		err = l.Record().TakeBack(r.Context(), id, report, o.Clock())
 	}
-	a.points(w, q, l, id, err)
+	o.points(w, r, l, id, err)
 }
 
 // points answers with the entry as a change of its points has left it, as far as a reporter is told
 // of it.
-func (a *api) points(w http.ResponseWriter, q *http.Request, l Waitlist, id int64, err error) {
+func (o *operators) points(w http.ResponseWriter, r *http.Request, l Waitlist, id int64, err error) {
 	switch {
 	case errors.Is(err, waitlist.ErrUsed):
 		reply.Problem(w, http.StatusConflict, "Nothing was changed: another report has this id, of another entry, action or number of points.")
@@ -136,17 +127,17 @@ func (a *api) points(w http.ResponseWriter, q *http.Request, l Waitlist, id int6
 		reply.Problem(w, http.StatusUnprocessableEntity, "Nothing was changed: an id has at most 128 bytes, in UTF-8.")
 		return
 	case err != nil:
-		a.refused(w, q, l, err)
+		o.refused(w, r, l, err)
 		return
 	}
-	e, err := l.Record().Entry(q.Context(), id, a.Clock())
+	e, err := l.Record().Entry(r.Context(), id, o.Clock())
 	if err != nil {
-		a.refused(w, q, l, err)
+		o.refused(w, r, l, err)
 		return
 	}
-	moves, err := l.Record().Moves(q.Context(), id)
+	moves, err := l.Record().Moves(r.Context(), id)
 	if err != nil {
-		a.refused(w, q, l, err)
+		o.refused(w, r, l, err)
 		return
 	}
 	reply.JSON(w, StandingJSON{e.Number, e.Status, e.Rank, e.Priority, append([]waitlist.Move{}, moves...)})

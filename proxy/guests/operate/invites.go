@@ -1,4 +1,4 @@
-package admin
+package operate
 
 import (
 	"errors"
@@ -6,27 +6,28 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/fairdoor-gate/fairdoor/proxy/admin"
 	"github.com/fairdoor-gate/fairdoor/proxy/reply"
 	"github.com/fairdoor-gate/fairdoor/queue/setting"
 	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
 
 // release invites the next. It invites fewer than it was asked to where spots or people are fewer.
-func (a *api) release(w http.ResponseWriter, q *http.Request, l Waitlist) {
+func (o *operators) release(w http.ResponseWriter, r *http.Request, l Waitlist) {
 	var order struct {
 		Count int `json:"count"`
 	}
-	body, ok := readPatch(w, q)
+	body, ok := admin.ReadChange(w, r)
 	if !ok {
 		return
 	}
-	if !decode(body, &order) || order.Count < 1 {
+	if !admin.Decode(body, &order) || order.Count < 1 {
 		reply.Problem(w, http.StatusUnprocessableEntity, `Nobody was invited: send {"count": n}, a whole number from 1.`)
 		return
 	}
-	released, err := l.Record().Release(q.Context(), order.Count, a.by(q), a.Clock())
+	released, err := l.Record().Release(r.Context(), order.Count, o.by(r), o.Clock())
 	if err != nil && (released == 0 || !errors.Is(err, waitlist.ErrPaused)) { // a pause may come between
-		a.refused(w, q, l, err)
+		o.refused(w, r, l, err)
 		return
 	}
 	reply.JSON(w, ReleasedJSON{released})
@@ -58,10 +59,10 @@ func describePlan(p waitlist.Plan) PlanJSON {
 	return j
 }
 
-func (a *api) getPlans(w http.ResponseWriter, q *http.Request, l Waitlist) {
-	plans, err := l.Record().Plans(q.Context())
+func (o *operators) getPlans(w http.ResponseWriter, r *http.Request, l Waitlist) {
+	plans, err := l.Record().Plans(r.Context())
 	if err != nil {
-		a.refused(w, q, l, err)
+		o.refused(w, r, l, err)
 		return
 	}
 	listed := PlansJSON{[]PlanJSON{}}
@@ -72,19 +73,19 @@ func (a *api) getPlans(w http.ResponseWriter, q *http.Request, l Waitlist) {
 }
 
 // postPlan plans a release: at a time, or every so often from then on, or from now on.
-func (a *api) postPlan(w http.ResponseWriter, q *http.Request, l Waitlist) {
-	body, ok := readPatch(w, q)
+func (o *operators) postPlan(w http.ResponseWriter, r *http.Request, l Waitlist) {
+	body, ok := admin.ReadChange(w, r)
 	if !ok {
 		return
 	}
-	plan, fault := parsePlan(body, a.Clock())
+	plan, fault := parsePlan(body, o.Clock())
 	if fault != "" {
 		reply.Problem(w, http.StatusUnprocessableEntity, "Nothing was planned: "+fault)
 		return
 	}
 	var err error
-	if plan.ID, err = l.Record().Schedule(q.Context(), plan, a.by(q), a.Clock()); err != nil {
-		a.refused(w, q, l, err)
+	if plan.ID, err = l.Record().Schedule(r.Context(), plan, o.by(r), o.Clock()); err != nil {
+		o.refused(w, r, l, err)
 		return
 	}
 	reply.JSON(w, describePlan(plan))
@@ -100,7 +101,7 @@ type PlanOrder struct {
 // parsePlan reads a plan, or says what is wrong with it.
 func parsePlan(body []byte, now time.Time) (p waitlist.Plan, fault string) {
 	var order PlanOrder
-	if !decode(body, &order) || order.Count < 1 {
+	if !admin.Decode(body, &order) || order.Count < 1 {
 		return p, `send {"count": n, "every": "1m"} or {"count": n, "at": "2026-12-01T09:00:00Z"}, or both times; n is a whole number from 1.`
 	}
 	p.Size, p.At = order.Count, now
@@ -120,10 +121,10 @@ func parsePlan(body []byte, now time.Time) (p waitlist.Plan, fault string) {
 	return p, ""
 }
 
-func (a *api) deletePlan(w http.ResponseWriter, q *http.Request, l Waitlist) {
-	id, err := strconv.ParseInt(q.PathValue("id"), 10, 64)
+func (o *operators) deletePlan(w http.ResponseWriter, r *http.Request, l Waitlist) {
+	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
 	if err == nil {
-		err = l.Record().Cancel(q.Context(), id, a.by(q), a.Clock())
+		err = l.Record().Cancel(r.Context(), id, o.by(r), o.Clock())
 	} else {
 		err = waitlist.ErrNotFound
 	}
@@ -131,7 +132,7 @@ func (a *api) deletePlan(w http.ResponseWriter, q *http.Request, l Waitlist) {
 	case errors.Is(err, waitlist.ErrNotFound):
 		reply.Problem(w, http.StatusNotFound, "There is no such plan; it may be done. See /api/v1/waitlists/"+l.Name()+"/plans.")
 	case err != nil:
-		a.refused(w, q, l, err)
+		o.refused(w, r, l, err)
 	default:
 		w.WriteHeader(http.StatusNoContent)
 	}
@@ -155,14 +156,14 @@ type personJSON struct {
 	Email string `json:"email"`
 }
 
-func (a *api) getReferrals(w http.ResponseWriter, q *http.Request, l Waitlist) {
-	p, ok := readPage(w, q, "after")
+func (o *operators) getReferrals(w http.ResponseWriter, r *http.Request, l Waitlist) {
+	p, ok := readPage(w, r, "after")
 	if !ok {
 		return
 	}
-	held, err := l.Record().Held(q.Context(), p.from, p.most)
+	held, err := l.Record().Held(r.Context(), p.from, p.most)
 	if err != nil {
-		a.refused(w, q, l, err)
+		o.refused(w, r, l, err)
 		return
 	}
 	listed := ReferralsJSON{[]ReferralJSON{}}
@@ -173,24 +174,24 @@ func (a *api) getReferrals(w http.ResponseWriter, q *http.Request, l Waitlist) {
 }
 
 // judgeReferral grants or denies what bringing an entry is to earn its referrer.
-func (a *api) judgeReferral(w http.ResponseWriter, q *http.Request, l Waitlist, id int64) {
+func (o *operators) judgeReferral(w http.ResponseWriter, r *http.Request, l Waitlist, id int64) {
 	var judgement struct {
 		Grant *bool `json:"grant"`
 	}
-	body, ok := readPatch(w, q)
+	body, ok := admin.ReadChange(w, r)
 	if !ok {
 		return
 	}
-	if !decode(body, &judgement) || judgement.Grant == nil {
+	if !admin.Decode(body, &judgement) || judgement.Grant == nil {
 		reply.Problem(w, http.StatusUnprocessableEntity, `Nothing was changed: send {"grant": true} or {"grant": false}.`)
 		return
 	}
-	err := l.Record().Judge(q.Context(), id, *judgement.Grant, a.by(q), a.Clock())
+	err := l.Record().Judge(r.Context(), id, *judgement.Grant, o.by(r), o.Clock())
 	switch {
 	case errors.Is(err, waitlist.ErrNotFound):
 		reply.Problem(w, http.StatusNotFound, "No referral of this entry waits for an operator. See /api/v1/waitlists/"+l.Name()+"/referrals.")
 	case err != nil:
-		a.refused(w, q, l, err)
+		o.refused(w, r, l, err)
 	default:
 		w.WriteHeader(http.StatusNoContent)
 	}

@@ -1,4 +1,4 @@
-package admin
+package operate
 
 import (
 	"errors"
@@ -22,17 +22,17 @@ type ColumnsJSON struct {
 }
 
 // importEntries adds the entries of a CSV. It reads as it adds.
-func (a *api) importEntries(w http.ResponseWriter, q *http.Request, l Waitlist) {
-	if !mayBeCSV(q.Header.Get("Content-Type")) {
+func (o *operators) importEntries(w http.ResponseWriter, r *http.Request, l Waitlist) {
+	if !mayBeCSV(r.Header.Get("Content-Type")) {
 		reply.Problem(w, http.StatusUnsupportedMediaType, "Nothing was imported: send the CSV itself as the body, as text/csv.")
 		return
 	}
-	body, chosen := &source{Reader: http.MaxBytesReader(w, q.Body, maxImport)}, map[string]string{}
-	for _, c := range q.URL.Query()["column"] {
+	body, chosen := &source{Reader: http.MaxBytesReader(w, r.Body, maxImport)}, map[string]string{}
+	for _, c := range r.URL.Query()["column"] {
 		name, column, _ := strings.Cut(c, "=")
 		chosen[name] = column
 	}
-	if q.URL.Query().Get("dry_run") == "true" {
+	if r.URL.Query().Get("dry_run") == "true" {
 		columns, err := waitlist.ReadColumns(body, chosen)
 		if errors.Is(err, waitlist.ErrColumns) {
 			noColumns(w, err)
@@ -45,7 +45,7 @@ func (a *api) importEntries(w http.ResponseWriter, q *http.Request, l Waitlist) 
 		reply.JSON(w, ColumnsJSON{columns.Read, append([]string{}, columns.Ignored...)})
 		return
 	}
-	done, err := l.Record().Import(q.Context(), body, chosen, a.by(q), a.Clock())
+	done, err := l.Record().Import(r.Context(), body, chosen, o.by(r), o.Clock())
 	tooLarge := new(http.MaxBytesError)
 	switch {
 	case err == nil:
@@ -58,7 +58,7 @@ func (a *api) importEntries(w http.ResponseWriter, q *http.Request, l Waitlist) 
 	case body.failed != nil:
 		reply.Problem(w, http.StatusBadRequest, fmt.Sprintf("The body could not be read. %d entries were added before that. Send it again: who is on the list stays as they are.", done.Added))
 	default:
-		a.refused(w, q, l, err)
+		o.refused(w, r, l, err)
 	}
 }
 
@@ -117,19 +117,19 @@ func (s *stream) Write(text []byte) (int, error) {
 
 // broken ends a stream that has failed. One that has begun is broken off, so that nobody takes it
 // for a whole one.
-func (a *api) broken(s *stream, q *http.Request, l Waitlist, err error) {
+func (o *operators) broken(s *stream, r *http.Request, l Waitlist, err error) {
 	if s.begun {
-		a.recordFailed(q, l, err)
+		o.recordFailed(r, l, err)
 		panic(http.ErrAbortHandler)
 	}
-	a.refused(s.w, q, l, err)
+	o.refused(s.w, r, l, err)
 }
 
 // exportEntries answers with all entries as CSV.
-func (a *api) exportEntries(w http.ResponseWriter, q *http.Request, l Waitlist) {
+func (o *operators) exportEntries(w http.ResponseWriter, r *http.Request, l Waitlist) {
 	out := &stream{w: w, contentType: "text/csv; charset=utf-8", filename: l.Name() + ".csv"}
-	if err := l.Record().Export(q.Context(), out, a.by(q), a.Clock()); err != nil {
-		a.broken(out, q, l, err)
+	if err := l.Record().Export(r.Context(), out, o.by(r), o.Clock()); err != nil {
+		o.broken(out, r, l, err)
 	}
 }
 
@@ -139,14 +139,14 @@ type AuditJSON struct {
 }
 
 // getAudit answers with what operators have done, the latest first.
-func (a *api) getAudit(w http.ResponseWriter, q *http.Request, l Waitlist) {
-	p, ok := readPage(w, q, "before")
+func (o *operators) getAudit(w http.ResponseWriter, r *http.Request, l Waitlist) {
+	p, ok := readPage(w, r, "before")
 	if !ok {
 		return
 	}
-	lines, err := l.Record().Log(q.Context(), p.from, p.most)
+	lines, err := l.Record().Log(r.Context(), p.from, p.most)
 	if err != nil {
-		a.refused(w, q, l, err)
+		o.refused(w, r, l, err)
 		return
 	}
 	reply.JSON(w, AuditJSON{append([]waitlist.Audit{}, lines...)})

@@ -1,0 +1,102 @@
+package admin
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"html/template"
+	"net/http"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/fairdoor-gate/fairdoor/proxy/record"
+)
+
+// Part is what a feature has of the API, and of the dashboard.
+type Part struct {
+	Resources []Resource
+	// Document describes them: lines of an OpenAPI document in the sections of the API's own, each
+	// below its heading.
+	Document string
+	// Begin is the path that all of them can be found from; "" where that is one of a room.
+	Begin string
+	// Section is the feature's on the dashboard; "" for none now. It is nil for none ever.
+	Section func(context.Context) (template.HTML, error)
+}
+
+// Resource is something that the API answers for: a method and a path, in the form of
+// [http.ServeMux], and what answers.
+type Resource struct {
+	Pattern string
+	Answer  http.HandlerFunc
+	Keyed   bool // Answer sees to who may ask: the token of operators is not asked for
+	Open    bool // everybody may ask
+}
+
+// API is what the resources of a feature may ask of the API.
+type API struct{ of *api }
+
+// By says who asks, for what is kept and logged of operators.
+func (a API) By(r *http.Request) string { return a.of.by(r) }
+
+// IsOperator reports whether the sender of a request has shown to be an operator. Where there is no
+// token, everybody is who says to be nobody else.
+func (a API) IsOperator(r *http.Request) bool { return a.of.isOperator(r) }
+
+// WrongToken logs that somebody has sent a token that is none.
+func (a API) WrongToken(r *http.Request) { a.of.wrongToken(r) }
+
+// WithRoom finds the room that the path names.
+func (a API) WithRoom(next func(http.ResponseWriter, *http.Request, Room)) http.HandlerFunc {
+	return a.of.withRoom(next)
+}
+
+// Note notes in the record of a room what the operator who asks has done.
+func (a API) Note(r *http.Request, of Room, what, from, to string) {
+	a.of.Record.Note(of.Queue().Name(), record.Change{At: a.of.Clock(), By: a.By(r), What: what, From: from, To: to})
+}
+
+// LogOf returns a log of what concerns a room.
+func (a API) LogOf(of Room) *zap.Logger { return a.of.log(of) }
+
+// StoreFailed answers that the store does not answer.
+func (a API) StoreFailed(w http.ResponseWriter, of Room, err error) { a.of.storeFailed(w, of, err) }
+
+// The bounds of how many a listing tells at a time.
+const UsualPage, LargestPage = 100, 1000
+
+// ReadChange reads the body of a change, or of an order; if it cannot, it has answered instead.
+func ReadChange(w http.ResponseWriter, r *http.Request) (body []byte, ok bool) {
+	return readUpTo(w, r, maxPatch)
+}
+
+// Decode reads a JSON object that has no other fields than those of into.
+func Decode(body []byte, into any) bool {
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.DisallowUnknownFields()
+	return decoder.Decode(into) == nil && !decoder.More()
+}
+
+// Patient gives a request and its answer longer than the listener gives others.
+func Patient(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		// A connection that has no deadlines needs no others.
+		c := http.NewResponseController(w)
+		_ = c.SetReadDeadline(time.Time{})
+		_ = c.SetWriteDeadline(time.Time{})
+		next(w, r)
+	}
+}
+
+// beginnings lists the paths that all resources can be found from.
+func (a *api) beginnings() string {
+	paths := []string{"/api/v1/rooms"}
+	for _, part := range a.parts {
+		if part.Begin != "" {
+			paths = append(paths, part.Begin)
+		}
+	}
+	return strings.Join(paths, ", ")
+}
