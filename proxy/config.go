@@ -72,6 +72,11 @@ type Options struct {
 	// room's Config. The default waits in real time.
 	Wait func(ready <-chan struct{}, atMost time.Duration)
 
+	// Turn, if set, is called for each goroutine that the gate starts, and the goroutine first calls
+	// what it returns: so a test in virtual time has those that begin at one moment go on one after
+	// the other.
+	Turn func() (take func())
+
 	// SyncInterval is how often each room syncs with the store; default 100 ms,
 	// which suits a store in the same process.
 	SyncInterval time.Duration

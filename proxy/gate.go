@@ -79,7 +79,7 @@ func New(ctx context.Context, c Config, o Options) (*Gate, error) {
 		rooms: map[string]*room{}, families: map[string]*family{}, keys: map[string]*subject.Published{}}
 	g.answers = answers{problems, languages, services{g}}
 	g.crawlers = crawler.NewVerifier(crawler.Config{Resolver: g.o.Resolver, Clock: g.o.Clock, Enter: services{g}.Enter})
-	g.events = events.NewHub(events.Config{Clock: g.o.Clock, Uint64: g.o.Uint64, Wait: g.o.Wait, Survive: services{g}.Survive, Detach: detach})
+	g.events = events.NewHub(events.Config{Clock: g.o.Clock, Uint64: g.o.Uint64, Turn: g.o.Turn, Survive: services{g}.Survive, Detach: detach})
 	g.metrics = metrics.New(metricsGate{g})
 	services{g}.collectRecord()
 	g.sync, g.stop = context.WithCancel(context.WithoutCancel(ctx))
@@ -98,9 +98,9 @@ func New(ctx context.Context, c Config, o Options) (*Gate, error) {
 		services{g}.closeRecord()
 		return nil, err
 	}
-	g.tasks.Go(func() { g.events.Run(g.sync) })
+	g.start(func() { g.events.Run(g.sync) })
 	for f := range having[feature.Runner](g) {
-		g.tasks.Go(func() { f.Run(g.sync) })
+		g.start(func() { f.Run(g.sync) })
 	}
 	return g, nil
 }
@@ -340,4 +340,16 @@ func below(stateDir, name string) string {
 		return ""
 	}
 	return filepath.Join(stateDir, name)
+}
+
+// start starts a goroutine of the gate's own, for which Close waits.
+func (g *Gate) start(task func()) {
+	take := func() {}
+	if g.o.Turn != nil {
+		take = g.o.Turn()
+	}
+	g.tasks.Go(func() {
+		take()
+		task()
+	})
 }

@@ -31,7 +31,7 @@ func (s services) Context() context.Context    { return s.gate.sync }
 func (s services) Log() *zap.Logger            { return s.gate.o.Log }
 func (s services) Metrics() *metrics.Metrics   { return s.gate.metrics }
 func (s services) StateDir(name string) string { return below(s.gate.o.StateDir, name) }
-func (s services) Go(task func())              { s.gate.tasks.Go(task) }
+func (s services) Go(task func())              { s.gate.start(task) }
 func (s services) Signer() *assertion.Signer   { return s.gate.current.Load().signer }
 func (s services) Attempts() *networks.Bounds  { return s.gate.attempts }
 

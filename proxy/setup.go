@@ -3,7 +3,9 @@ package proxy
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/assertion"
 	"github.com/fairdoor-gate/fairdoor/proxy/feature"
@@ -80,7 +82,7 @@ func (g *Gate) putToWork(next *setup, renewals []renewal) {
 }
 
 // syncRooms starts to sync the rooms that are configured now, and ends the syncing of
-// those that are not any more.
+// those that are not any more. It does so in the order of their names, by which each start is alike.
 func (g *Gate) syncRooms() {
 	configured := map[*room]bool{}
 	if s := g.current.Load(); s != nil {
@@ -88,11 +90,12 @@ func (g *Gate) syncRooms() {
 			configured[r] = true
 		}
 	}
-	for _, r := range g.rooms {
+	for _, name := range slices.Sorted(maps.Keys(g.rooms)) {
+		r := g.rooms[name]
 		g.keepSyncing(r, configured[r])
 	}
-	for _, f := range g.families {
-		rooms, _ := f.rooms()
+	for _, name := range slices.Sorted(maps.Keys(g.families)) {
+		rooms, _ := g.families[name].rooms()
 		for _, r := range rooms {
 			g.keepSyncing(r, configured[r])
 		}
@@ -108,7 +111,7 @@ func (g *Gate) keepSyncing(r *room, atWork bool) {
 		stop := make(chan struct{})
 		r.stopSync = stop
 		g.follow(r)
-		g.tasks.Go(func() { g.keepInSync(r, stop) })
+		g.start(func() { g.keepInSync(r, stop) })
 	case !atWork && r.stopSync != nil:
 		close(r.stopSync)
 		r.stopSync = nil

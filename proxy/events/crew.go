@@ -10,14 +10,14 @@ const maxHands = 1024
 
 // crew are the goroutines that act for streams: as many as there is work for, up to maxHands.
 // One that is held up for longer than a beat, by a visitor who reads slowly or by a store, does
-// not count: so nobody waits for them. The zero crew is ready.
+// not count: so nobody waits for them.
 type crew struct {
 	mu    sync.Mutex
 	tasks []*stream // those that have something to do, in order
 	taken int       // as many of tasks are taken
 	hands map[*hand]struct{}
 	beats int
-	begin func() // is called first by each hand; nil for nothing
+	turn  func() (take func()) // see Config.Turn
 }
 
 // hand is a goroutine of the crew. The crew's lock guards it.
@@ -61,13 +61,14 @@ func (c *crew) staff() {
 	}
 	h := &hand{began: c.beats}
 	c.hands[h] = struct{}{}
-	go c.work(h)
+	take := c.turn()
+	go func() {
+		take()
+		c.work(h)
+	}()
 }
 
 func (c *crew) work(h *hand) {
-	if c.begin != nil {
-		c.begin()
-	}
 	for s := c.next(h); s != nil; s = c.next(h) {
 		s.act()
 	}

@@ -75,10 +75,10 @@ type Config struct {
 	Clock  func() time.Time
 	Uint64 func() uint64 // draws when streams end, and when their pages come again
 
-	// Wait, if set, is called by each goroutine that begins to act for streams, with a channel that
-	// is ready: so a test in virtual time has those that begin at one moment act one after the
+	// Turn, if set, is called for each goroutine before it acts for streams, which then calls what
+	// it returns: so a test in virtual time has those that begin at one moment act one after the
 	// other.
-	Wait func(ready <-chan struct{}, atMost time.Duration)
+	Turn func() (take func())
 
 	// Survive recovers from a panic. Goroutines of the hub's own defer it: what the hub does after
 	// it has answered a request.
@@ -89,13 +89,10 @@ type Config struct {
 
 // NewHub returns a hub.
 func NewHub(c Config) *Hub {
-	h := &Hub{Config: c, audiences: map[Room]*audience{}}
-	if c.Wait != nil {
-		ready := make(chan struct{})
-		close(ready)
-		h.crew.begin = func() { c.Wait(ready, 0) }
+	if c.Turn == nil {
+		c.Turn = func() func() { return func() {} }
 	}
-	return h
+	return &Hub{Config: c, crew: crew{turn: c.Turn}, audiences: map[Room]*audience{}}
 }
 
 // upTo draws a number below n.
@@ -149,7 +146,9 @@ func (h *Hub) attend(s *stream, to Line) {
 	defer h.Survive("event stream")
 	s.line = to
 	h.crew.add(s)
+	take := h.Turn()
 	to.Wait()
+	take()
 	s.stop()
 	h.close(s)
 }

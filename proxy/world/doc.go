@@ -11,7 +11,7 @@
 // A world lives in a bubble of testing/synctest. Everybody is a goroutine that waits for virtual
 // time. It moves on only when all of them wait. The bubble wakes those who wait for the same
 // nanosecond in any order, so everybody waits for a moment of their own: delays are drawn to the
-// nanosecond. Nobody shares a source of random numbers with anybody: what a visitor does next is
+// nanosecond, and the goroutines of a gate take turns. Nobody shares a source of random numbers with anybody: what a visitor does next is
 // drawn from the visitor's own, and how long a call is under way is a hash of the seed, the link
 // and how many calls came before on it.
 //
@@ -23,6 +23,7 @@
 //	disk.go             the disk that its journals are on
 //	site.go             the origin
 //	link.go, source.go  delays, and random numbers
+//	turns.go, shake.go  in which order goroutines go on that could do so at one moment
 //	sale.go             an event with a prequeue
 //	visitor.go, ask.go  what all visitors do
 //	sizes.go            how much gates and stores keep

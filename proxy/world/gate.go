@@ -48,7 +48,7 @@ type process struct {
 	config proxy.Config
 	store  queue.Store
 	mount  *mount
-	wait   func(ready <-chan struct{}, atMost time.Duration)
+	turns  turns
 	off    time.Duration // by how much the machine's clock was set when the process started
 	stands atomic.Pointer[stand]
 	late   atomic.Pointer[lateRead]
@@ -64,7 +64,7 @@ func (m *machine) start(ctx context.Context) error {
 	if m.starts == 1 {
 		m.booted = m.clock.steady()
 	}
-	w, p := m.world, &process{on: m, wait: apart(), off: m.clock.off()}
+	w, p := m.world, &process{on: m, off: m.clock.off()}
 	p.mount = m.disk.mount(&p.dead)
 	p.lives, p.end = context.WithCancel(ctx)
 	own := fmt.Sprintf("gate %d.%d", m.number, m.starts)
@@ -84,7 +84,7 @@ func (m *machine) start(ctx context.Context) error {
 		w.openWaitlist(p, &o)
 	}
 	o.Log, o.Clock, o.WallClock = zap.New(&said{history: w.history, gate: m.number}), p.now, m.clock.wall
-	o.Uint64, o.Wait = shared(source(w.plan.Seed, own)), p.wait
+	o.Uint64, o.Wait, o.Turn = shared(source(w.plan.Seed, own)), p.turns.wait, p.turns.next
 	if p.gate, err = proxy.New(ctx, p.config, o); err != nil {
 		return errors.Join(err, p.store.Close())
 	}

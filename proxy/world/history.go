@@ -102,6 +102,7 @@ func (h *History) now() time.Duration { return time.Since(h.begun) }
 
 // add notes that something happens now.
 func (h *History) add(e Event) {
+	shake()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	e.At = h.now()

@@ -23,6 +23,7 @@ func newLink(seed uint64, name string, least, most time.Duration) *link {
 
 // takes is how long the next call takes.
 func (l *link) takes() time.Duration {
+	shake()
 	return l.least + time.Duration(mix(l.seed, l.calls.Add(1))%uint64(l.spread))
 }
 

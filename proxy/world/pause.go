@@ -14,13 +14,15 @@ type stand struct {
 // run waits while the process stands still: whatever comes to it or goes from it waits so. What it
 // does by itself meanwhile has no effect, and knows the moment at which the process stopped.
 func (p *process) run() {
+	shake()
 	if s := p.stands.Load(); s != nil {
-		p.wait(s.over, 0)
+		p.turns.wait(s.over, 0)
 	}
 }
 
 // now is the time by the clock that the process was given.
 func (p *process) now() time.Time {
+	shake()
 	if s := p.stands.Load(); s != nil {
 		return s.clock
 	}

@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"github.com/fairdoor-gate/fairdoor/queue/redisstore/redismodel"
-	"github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
 // world is a life of a plan.
@@ -42,20 +41,37 @@ func Run(t *testing.T, p Plan) *History {
 	t.Helper()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // which would have goroutines wait while others go on: see collect
-	defer time.AfterFunc(standstill, func() { tellStandstill(p.Seed) }).Stop()
+	var ticks atomic.Int64
+	defer watch(p.Seed, &ticks)()
 	for range 2 { // by which pools drop the timers of an earlier world, which must not be used in this one
 		runtime.GC()
 	}
 	var h *History
 	synctest.Test(t, func(t *testing.T) {
 		cryptotest.SetGlobalRandom(t, p.Seed)
-		h = live(t, &p)
+		h = live(t, &p, &ticks)
 	})
 	return h
 }
 
-// standstill is how long a world may take, in real time.
+// standstill is for how long, in real time, the time of a world may stand still.
 const standstill = 2 * time.Minute
+
+// watch ends the program if the time of a world stands still: if ticks does not grow. It returns
+// what ends the watch.
+func watch(seed uint64, ticks *atomic.Int64) (end func()) {
+	var timer *time.Timer
+	seen := int64(-1)
+	timer = time.AfterFunc(standstill, func() {
+		if now := ticks.Load(); now != seen {
+			seen = now
+			timer.Reset(standstill)
+			return
+		}
+		tellStandstill(seed)
+	})
+	return func() { timer.Stop() }
+}
 
 // tellStandstill ends the program, as the time of a world stands still: that is so if a goroutine
 // waits for a mutex while the one that holds it sleeps.
@@ -74,19 +90,8 @@ func tellStandstill(seed uint64) {
 		seed, len(held), slices.Concat(held, []string{""})[0], file, err))
 }
 
-// apart returns how goroutines wait in a world: those that could go on at the same moment go on one
-// after the other, in the order in which they began to wait.
-func apart() func(ready <-chan struct{}, atMost time.Duration) {
-	var waits atomic.Uint64
-	return func(ready <-chan struct{}, atMost time.Duration) {
-		turn := time.Duration(waits.Add(1)%1009) * time.Nanosecond
-		room.WaitFor(ready, atMost)
-		wait(turn)
-	}
-}
-
 // live is Run within the bubble.
-func live(t *testing.T, p *Plan) *History {
+func live(t *testing.T, p *Plan, ticks *atomic.Int64) *History {
 	w := &world{ctx: t.Context(), plan: p, history: newHistory(p)}
 	w.site = &site{history: w.history, way: newLink(p.Seed, "site", 100*time.Microsecond, 2*time.Millisecond), work: newLink(p.Seed, "work", time.Millisecond, 40*time.Millisecond)}
 	if p.Redis {
@@ -112,7 +117,7 @@ func live(t *testing.T, p *Plan) *History {
 	}
 	w.inviteAll()
 	over := make(chan struct{})
-	w.faults.Go(func() { collect(over) })
+	w.faults.Go(func() { collect(over, ticks) })
 	w.faults.Go(func() { w.measure(over) })
 	w.people.Wait()
 	close(over)
@@ -131,8 +136,9 @@ const (
 	heapMax      = 256 << 20
 )
 
-// collect collects garbage when there is much of it, until over is closed.
-func collect(over <-chan struct{}) {
+// collect collects garbage when there is much of it, until over is closed. It counts how often it
+// has looked.
+func collect(over <-chan struct{}, ticks *atomic.Int64) {
 	ticker := time.NewTicker(collectEvery)
 	defer ticker.Stop()
 	for {
@@ -140,6 +146,7 @@ func collect(over <-chan struct{}) {
 		case <-over:
 			return
 		case <-ticker.C:
+			ticks.Add(1)
 			var m runtime.MemStats
 			if runtime.ReadMemStats(&m); m.HeapAlloc > heapMax {
 				runtime.GC()
