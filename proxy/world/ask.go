@@ -131,7 +131,7 @@ func (v *visitor) hear(a *answer, sent time.Duration, t Ticket) {
 		a.room.Retry = int(a.retry() / time.Second)
 		v.note(Event{What: Waits, Gate: a.gate, Sent: sent, Room: a.room, Ticket: t})
 	default:
-		v.note(Event{What: Shut, Sent: sent, Gate: a.gate, Text: http.StatusText(a.status)})
+		v.note(Event{What: Shut, Sent: sent, Gate: a.gate, Ticket: t, Text: http.StatusText(a.status)})
 	}
 }
 

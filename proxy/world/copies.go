@@ -48,7 +48,7 @@ func checkCopies(h *History, breach func(time.Duration, string, ...any)) {
 			}
 			cameBack[e.Ticket.ID] = true
 		case e.What != Copied || until == 0:
-		case e.Sent > until && e.Brought.State == queue.Waiting && e.goesOn(all) && (h.quiet(e.Sent-2*lasts, e.At) || h.onlyFaults(e.At, staysUsed)):
+		case e.Sent > until && e.Brought.State == queue.Waiting && e.goesOn(all) && !h.judgesLater(e, until) && (h.quiet(e.Sent-2*lasts, e.At) || h.onlyFaults(e.At, staysUsed)):
 			breach(e.At, "gate %d takes a copy of a ticket of %s for their place again, which they had used by %s", e.Gate, h.Plan.People[e.Who].Name, moment(until-lasts))
 			return
 		case e.Outcome == Served, e.Outcome == Seen: // which renews the session, if it is of that ticket
@@ -79,6 +79,12 @@ func (e *Event) goesOn(all []*track) bool {
 	return e.Outcome == Served && slices.ContainsFunc(all, func(t *track) bool {
 		return !t.broken && t.waiting(e.Sent) && t.waiting(e.At) && len(t.told) > 2 && t.told[2].at < e.Sent
 	})
+}
+
+// judgesLater says whether what somebody was told who has shown a copy is only for now: a gate that
+// has started since the place was used has it judged by Redis as its turn comes.
+func (h *History) judgesLater(e *Event, used time.Duration) bool {
+	return h.Plan.Redis && e.Outcome == Waits && slices.ContainsFunc(h.Events, func(o Event) bool { return o.What == Started && o.Gate == e.Gate && o.At > used && o.At < e.At })
 }
 
 // checkMoved finds tickets that are good for anything after their place has moved to another

@@ -57,7 +57,7 @@ type Event struct {
 	Sent time.Duration // when the request was, or the one that has opened the stream
 
 	Room   Room   // what somebody who waits was told
-	Ticket Ticket // that somebody has then who is told to wait, or is served
+	Ticket Ticket // that somebody has then who is told to wait, is served or is turned away
 
 	Outcome What   // of a copy
 	Brought Ticket // the copy

@@ -66,6 +66,10 @@ func checkStays(h *History, breach func(time.Duration, string, ...any)) {
 			if v.knows, v.served = v.until, e.At; e.At-v.told < onTheWay { // the older ticket may come later, to another tab
 				v.knows = 0
 			}
+		case Enters:
+			if v.told = e.At; e.At-v.served < onTheWay { // the stream may have been opened with an older ticket, which comes later
+				v.knows = 0
+			}
 		case Waits:
 			v.told = e.At
 			if e.Sent < v.served || h.hasJustGoneOn(e.Gate, e.At) { // in the first case another tab of theirs asked before, and has the older ticket

@@ -1,6 +1,10 @@
 package world
 
-import "time"
+import (
+	"time"
+
+	"github.com/fairdoor-gate/fairdoor/queue"
+)
 
 // track is what an observer of everything knows of a person who waits, from one admission to the
 // next.
@@ -58,7 +62,7 @@ func tracks(h *History) []*track {
 			t.told = append(t.told, told{e.At, e.Sent, e.Ticket.Placed, e.Room})
 		case e.What == Lost, e.What == Goodbye, e.What == Copied, e.What == Moved:
 			t.broken = true
-		case e.What == Left:
+		case e.What == Left, e.What == Shut && e.Ticket.State == queue.Accepted: // in the second case they are in, and the site does not answer
 			t.gone, open[e.Who] = e.At, nil
 		case e.What == Seen:
 			t.in, t.isIn, t.gate, open[e.Who] = admission{t.came, e.At}, true, e.Gate, nil
