@@ -140,7 +140,7 @@ func (n *Numbers) waitForADraw(arrived queue.Instant) Wait {
 	if arrived >= n.At {
 		told, expects = n.toldToNewcomers, &newcomersFutures
 	}
-	if told.Known {
+	if n.schedule.rate > 0 {
 		return told
 	}
 	return n.timetable().waitByDraw(n.Waiting, expects)
