@@ -1,7 +1,6 @@
 package simulate_test
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
@@ -15,14 +14,18 @@ import (
 // second: at a room that is just full of people, and at one with a long line.
 func TestClientsWithoutCookiesLeaveTheSlotsToPeople(t *testing.T) {
 	t.Parallel()
-	for i, method := range []queue.Method{queue.FIFO, queue.Random, queue.Line, queue.FIFO, queue.Random, queue.Line, queue.FIFO} {
-		people := 1800
-		if i == 6 {
-			people = 3000
-		}
-		t.Run(fmt.Sprint(method, i), func(t *testing.T) {
+	for name, c := range map[string]struct {
+		method queue.Method
+		people int
+	}{
+		"fifo":                   {queue.FIFO, 1800},
+		"random":                 {queue.Random, 1800},
+		"line":                   {queue.Line, 1800},
+		"fifo, with a long line": {queue.FIFO, 3000},
+	} {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := run(t, method, func(c *simulate.Config) { c.Visitors, c.Strays, c.Seed = people, 10, uint64(11+i) })
+			r := run(t, c.method, func(config *simulate.Config) { config.Visitors, config.Strays, config.Seed = c.people, 10, 11 })
 			assert.Greater(t, r.People.Strays, 15_000)
 			assert.GreaterOrEqual(t, r.Slots.PeopleShare, .95)
 		})
