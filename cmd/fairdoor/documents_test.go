@@ -95,7 +95,7 @@ func inPage(t *testing.T, name string) string {
 
 const (
 	mostWords   = 900    // of a page
-	mostInTotal = 22_000 // of all documents but what is only looked up: the changelog, and which test holds what
+	mostInTotal = 22_000 // of all documents but what is looked up: changes, and the tests of promises
 )
 
 // words is how many words a text has: what has a letter or a digit in it, and not the bars of

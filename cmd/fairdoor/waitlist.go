@@ -10,6 +10,7 @@ import (
 
 	"github.com/fairdoor-gate/fairdoor/proxy/admin/client"
 	"github.com/fairdoor-gate/fairdoor/proxy/guests/operate"
+	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
 
 func newWaitlistCommand() *cobra.Command {
@@ -27,7 +28,7 @@ has an ID, which "fairdoor waitlist entries" tells.`,
   fairdoor waitlist remove beta 17
   fairdoor waitlist export beta beta.csv`,
 	}, newWaitlistListCommand, newEntriesCommand, newReleaseCommand, newPlansCommand, newCancelCommand, newPauseCommand, newResumeCommand,
-		newPriorityCommand, newRemoveCommand, newReferralsCommand, newGrantCommand, newDenyCommand, newWaitlistImportCommand, newExportCommand, newLogCommand)
+		newPriorityCommand, newPointsCommand, newTakeBackCommand, newRemoveCommand, newReferralsCommand, newGrantCommand, newDenyCommand, newWaitlistImportCommand, newExportCommand, newLogCommand)
 }
 
 // path is a resource of the waitlist.
@@ -143,16 +144,56 @@ func newPriorityCommand(flags *adminFlags) *cobra.Command {
 		if err := t.api.Order(t.ctx, http.MethodPatch, t.path("entries", t.args[1]), map[string]int{"priority": priority}, &e); err != nil {
 			return err
 		}
-		if e.Rank == 0 {
-			return t.say("Entry %d has priority %d. It does not wait: it is %s.", e.ID, e.Priority, e.Status)
-		}
-		return t.say("Entry %d has priority %d and rank %d.", e.ID, e.Priority, e.Rank)
+		return t.sayStanding(e.ID, e.Status, e.Priority, e.Rank)
 	})
 	cmd.Long = `Set the priority of an entry, from -30000 to 30000. The highest comes first, and
 among equals the first who signed up. What referrals earn later is added.`
 	cmd.Example = `  fairdoor waitlist priority beta 17 100
   fairdoor waitlist priority beta -- 17 -100`
 	return cmd
+}
+
+// sayStanding says how an entry stands.
+func (t task) sayStanding(id int64, status waitlist.Status, priority, rank int) error {
+	if rank == 0 {
+		return t.say("Entry %d has priority %d. It does not wait: it is %s.", id, priority, status)
+	}
+	return t.say("Entry %d has priority %d and rank %d.", id, priority, rank)
+}
+
+func newPointsCommand(flags *adminFlags) *cobra.Command {
+	var points int
+	cmd := adminTask(flags, "points NAME ID ACTION REPORT", "Report what somebody has done to move up", func(t task) error {
+		if points < 0 {
+			return usageError{fmt.Errorf("--points is %d: must be at least 1, or left out", points)}
+		}
+		return t.onPoints(http.MethodPost, t.path("entries", t.args[1], "points"), operate.PointsJSON{Action: t.args[2], ID: t.args[3], Points: points})
+	})
+	cmd.Long = `Report what somebody has done to move up, as programs of the site do: one of the
+waitlist's actions. ID is also an address, or a user of the site as user:NAME.
+REPORT is a name for this report: under one name it counts once, however often
+it is sent.`
+	cmd.Example = `  fairdoor waitlist points beta 17 shared post-17
+  fairdoor waitlist points beta ada@example.com shared post-17 --points 3`
+	cmd.Flags().IntVar(&points, "points", 0, "how many points, if fewer than the action is worth")
+	return cmd
+}
+
+func newTakeBackCommand(flags *adminFlags) *cobra.Command {
+	cmd := adminTask(flags, "take-back NAME ID REPORT", "Take back the points of a report", func(t task) error {
+		return t.onPoints(http.MethodDelete, t.path("entries", t.args[1], "points", t.args[2]), nil)
+	})
+	cmd.Long = "Take back the points of a report, for good: a report of the same name does not count any more."
+	return cmd
+}
+
+// onPoints gives the gate an order about somebody's points, and says how they stand then.
+func (t task) onPoints(method, path string, order any) error {
+	var s operate.StandingJSON
+	if err := t.api.Order(t.ctx, method, path, order, &s); err != nil {
+		return err
+	}
+	return t.sayStanding(s.ID, s.Status, s.Priority, s.Rank)
 }
 
 func newRemoveCommand(flags *adminFlags) *cobra.Command {

@@ -43,6 +43,7 @@ func startGuests(t *testing.T) beta {
 	t.Cleanup(func() { _ = store.Close() })
 	s := waitlist.DefaultSettings()
 	s.ConfirmEmail, s.Capacity = false, 3
+	s.Actions = []waitlist.Action{{Name: "shared", Points: 5}}
 	b := beta{}
 	b.record, err = store.List(t.Context(), "beta", s)
 	require.NoError(t, err)
@@ -87,7 +88,8 @@ func TestAWaitlistIsOperatedFromTheCommandLine(t *testing.T) {
 	startGuests(t)
 	got := session(t,
 		"list", "entries beta", "entries beta --limit 2 --after 1", "entries beta --status waiting --search bob",
-		"priority beta 5 100", "priority beta -- 2 -100", "referrals beta", "grant beta 4",
+		"priority beta 5 100", "priority beta -- 2 -100", "points beta 2 shared post-1", "points beta bob@example.com shared post-1", "points beta 3 shared a/b --points 3",
+		"take-back beta 3 a/b", "referrals beta", "grant beta 4",
 		"release beta --count 2", "entries beta --status invited", "pause beta", "release beta --count 1", "list", "resume beta", "release beta --count 2",
 		"release beta --count 10 --every 1m", "release beta --count 100 --at 2026-12-01T09:00:00+01:00", "release beta --count 1 --every 24h --at 2026-12-01T09:00:00Z",
 		"plans beta", "cancel beta 2", "remove beta 1", "release beta --count 9", "entries beta",
@@ -106,6 +108,7 @@ func TestWhatIsWrongWithAWaitlistCommandIsSaid(t *testing.T) {
 	golden(t, "waitlist-faults", session(t,
 		"lst", "release", "release beta", "release beta --count 1 --at noon", "release beta --count 1 --every 1ms", "release beta --count 1 --at 2020-01-01T00:00:00Z",
 		"release gamma --count 1", "entries beta --status gone", "entries beta --limit 0", "priority beta 1 high", "priority beta 1 40000", "remove beta ada",
+		"points beta 1 shared", "points beta 1 danced x", "points beta 1 shared x --points 6", "points beta 1 shared x --points -1", "points beta nobody@example.com shared x", "take-back beta 1 x",
 		"cancel beta 7", "deny beta 1", "remove beta 1 2", "import beta /nowhere.csv", "export gamma",
 	))
 	assert.Contains(t, session(t, "export beta /nowhere/beta.csv"), "exporting: open /nowhere/")
@@ -116,7 +119,7 @@ func TestWhatIsWrongWithAWaitlistCommandIsSaid(t *testing.T) {
 func TestHelpOfTheWaitlistCommands(t *testing.T) {
 	t.Setenv("FAIRDOOR_ADMIN", "")
 	t.Setenv("FAIRDOOR_ADMIN_TOKEN", "secret")
-	golden(t, "waitlist-help", session(t, "--help", "release --help", "entries --help", "import --help", "export --help", "priority --help"))
+	golden(t, "waitlist-help", session(t, "--help", "release --help", "entries --help", "import --help", "export --help", "priority --help", "points --help"))
 }
 
 func TestAWaitlistIsExportedToAFileAndImported(t *testing.T) {

@@ -482,7 +482,7 @@ func TestPeopleSeeWhatHasMovedThemUpAndNobodyElseDoes(t *testing.T) {
 	}))
 	ada := p.Visitor()
 	require.Equal(t, http.StatusOK, p.join(ada, map[string]string{"email": "ada@example.com"}).Status)
-	require.NoError(t, p.record.Report(t.Context(), 1, waitlist.Report{ID: "a", Action: "shared"}, time.Now()))
+	require.NoError(t, p.record.Report(t.Context(), 1, waitlist.Report{ID: "a", Action: "shared"}, "", time.Now()))
 	assert.Contains(t, ada.Get(listPath, gatetest.AsJSON).Body, `"moves":[{"action":"shared","title":"Told \u003cfriends\u003e","points":5}]`)
 	assert.Contains(t, ada.Get(listPath).Body, `<bdi>Told &lt;friends&gt;</bdi></dt><dd class="number">+5</dd>`)
 	assert.Contains(t, p.join(p.Visitor(), map[string]string{"email": "ada@example.com"}).Body, `"moves":[]`)

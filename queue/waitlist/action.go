@@ -2,6 +2,7 @@ package waitlist
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 	"unicode/utf8"
@@ -40,10 +41,10 @@ func isID(id string) bool { return id != "" && len(id) <= 128 && utf8.ValidStrin
 
 // Report gives an entry the points of something that somebody has done, once for each id. Points
 // add up, whoever reports them and in whatever order: up to the bound of the action, and up to
-// Settings.ActionsMax in all. What is beyond a bound counts when something else is taken back. The
-// errors are ErrNotFound, ErrAction, ErrRange, ErrText for an id that is none, and ErrUsed for one
-// that another report has.
-func (l *List) Report(ctx context.Context, number int64, r Report, now time.Time) error {
+// Settings.ActionsMax in all. What is beyond a bound counts when something else is taken back. What
+// an operator reports is in the audit log; by is "" for a program. The errors are ErrNotFound,
+// ErrAction, ErrRange, ErrText for an id that is none, and ErrUsed for one that another report has.
+func (l *List) Report(ctx context.Context, number int64, r Report, by Operator, now time.Time) error {
 	rule := l.settings.Load().action(r.Action)
 	switch {
 	case rule == nil:
@@ -55,13 +56,13 @@ func (l *List) Report(ctx context.Context, number int64, r Report, now time.Time
 	case r.Points == 0:
 		r.Points = rule.Points
 	}
-	return l.onPoints(ctx, number, now, func(t *tx, s standing) (refused, err error) { return t.report(s, r) })
+	return l.onPoints(ctx, number, by, now, func(t *tx, s standing) (audited, error) { return t.report(s, r) })
 }
 
 // TakeBack takes the points of a report back, once. The id stays used: a late repeat of the report
 // changes nothing. The error is ErrNotFound.
-func (l *List) TakeBack(ctx context.Context, number int64, id string, now time.Time) error {
-	return l.onPoints(ctx, number, now, func(t *tx, s standing) (refused, err error) { return t.takeBack(s, id) })
+func (l *List) TakeBack(ctx context.Context, number int64, id string, by Operator, now time.Time) error {
+	return l.onPoints(ctx, number, by, now, func(t *tx, s standing) (audited, error) { return t.takeBack(s, id) })
 }
 
 // Reported returns the action of a report, also if it was taken back. The error is ErrNotFound.
@@ -74,56 +75,64 @@ func (l *List) Reported(ctx context.Context, number int64, id string) (action st
 }
 
 // onPoints changes the points of an entry that is not removed.
-func (l *List) onPoints(ctx context.Context, number int64, now time.Time, do func(*tx, standing) (refused, err error)) error {
-	refused := new(error)
+func (l *List) onPoints(ctx context.Context, number int64, by Operator, now time.Time, do func(*tx, standing) (audited, error)) error {
+	var a audited
 	err := l.write(ctx, now, func(t *tx) error {
 		s, found, err := t.find(`number = $2`, number)
 		switch {
 		case err != nil:
 			return err
 		case !found || s.status == Removed:
-			*refused = ErrNotFound
+			a.refused = ErrNotFound
 			return nil
 		}
-		*refused, err = do(t, s)
+		if a, err = do(t, s); err != nil || a.action == "" || by == "" {
+			return err
+		}
+		a.number = number
+		_, err = t.audit(0, by, a, t.now)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return *refused
+	return a.refused
 }
 
-func (t *tx) report(s standing, r Report) (refused, err error) {
+// report counts a report that is new. The id is not in the audit log: it may say who somebody is.
+func (t *tx) report(s standing, r Report) (audited, error) {
 	added, err := t.count(`INSERT INTO actions (waitlist, id, number, action, points, at) VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING`,
 		t.list, r.ID, s.number, r.Action, r.Points, t.now)
 	if err != nil {
-		return nil, err
+		return audited{}, err
 	}
 	if added == 1 {
-		return nil, t.earn(s)
+		return audited{action: "points", detail: fmt.Sprintf("%s: %d", r.Action, r.Points)}, t.earn(s)
 	}
 	same, err := t.scan(`SELECT 1 FROM actions WHERE waitlist = $1 AND id = $2 AND number = $3 AND action = $4 AND points = $5`,
 		[]any{t.list, r.ID, s.number, r.Action, r.Points}, new(int))
 	if err == nil && !same {
-		return ErrUsed, nil
+		return audited{refused: ErrUsed}, nil
 	}
-	return nil, err
+	return audited{}, err
 }
 
-func (t *tx) takeBack(s standing, id string) (refused, err error) {
-	taken, err := t.count(`UPDATE actions SET taken_at = $4 WHERE waitlist = $1 AND id = $2 AND number = $3 AND taken_at = 0`, t.list, id, s.number, t.now)
+func (t *tx) takeBack(s standing, id string) (audited, error) {
+	var action string
+	var points int
+	taken, err := t.scan(`UPDATE actions SET taken_at = $4 WHERE waitlist = $1 AND id = $2 AND number = $3 AND taken_at = 0 RETURNING action, points`,
+		[]any{t.list, id, s.number, t.now}, &action, &points)
 	if err != nil {
-		return nil, err
+		return audited{}, err
 	}
-	if taken == 1 {
-		return nil, t.earn(s)
+	if taken {
+		return audited{action: "take_back", detail: fmt.Sprintf("%s: %d", action, points)}, t.earn(s)
 	}
 	before, err := t.scan(`SELECT 1 FROM actions WHERE waitlist = $1 AND id = $2 AND number = $3`, []any{t.list, id, s.number}, new(int))
 	if err == nil && !before {
-		return ErrNotFound, nil
+		return audited{refused: ErrNotFound}, nil
 	}
-	return nil, err
+	return audited{}, err
 }
 
 // earn brings what actions have earned an entry up to date.

@@ -27,7 +27,7 @@ func actions(s *waitlist.Settings) {
 
 // report reports an action of an entry.
 func (w *world) report(number int64, id, action string, points int) error {
-	return w.Report(ctx, number, waitlist.Report{ID: id, Action: action, Points: points}, w.now)
+	return w.Report(ctx, number, waitlist.Report{ID: id, Action: action, Points: points}, "", w.now)
 }
 
 // Invariant W11.
@@ -49,14 +49,14 @@ func TestActionsMovePeopleUpOnceByTheirIDsWithinBounds(t *testing.T) {
 		require.NoError(t, w.report(last, "e", "bought", 8))
 		require.Equal(t, 12, w.entry(last).Priority, "no more than 12 in all")
 		for range 2 {
-			require.NoError(t, w.TakeBack(ctx, last, "a", w.now))
+			require.NoError(t, w.TakeBack(ctx, last, "a", "", w.now))
 		}
 		require.NoError(t, w.report(last, "a", "shared", 0), "a late repeat")
 		require.Equal(t, 12, w.entry(last).Priority, "what was beyond the bounds counts instead: 8 and 8")
-		require.NoError(t, w.TakeBack(ctx, last, "e", w.now))
+		require.NoError(t, w.TakeBack(ctx, last, "e", "", w.now))
 		require.Equal(t, 8, w.entry(last).Priority)
 		require.NoError(t, w.SetPriority(ctx, last, 100, operator, w.now))
-		require.NoError(t, w.TakeBack(ctx, last, "d", w.now))
+		require.NoError(t, w.TakeBack(ctx, last, "d", "", w.now))
 		require.Equal(t, 96, w.entry(last).Priority, "an operator's priority is a base")
 
 		moves, err := w.Moves(ctx, last)
@@ -76,7 +76,7 @@ func TestReportsThatAreWrongAreRefused(t *testing.T) {
 		for what, err := range map[string]error{
 			"an action that there is not": w.report(one, "b", "danced", 1), "more than it is worth": w.report(one, "b", "shared", 6),
 			"less than nothing": w.report(one, "b", "shared", -1), "no id": w.report(one, "", "shared", 1), "the id of another entry's": w.report(two, "a", "shared", 3),
-			"the id with other points": w.report(one, "a", "shared", 2), "nobody": w.report(17, "b", "shared", 1), "nothing to take back": w.TakeBack(ctx, two, "a", w.now),
+			"the id with other points": w.report(one, "a", "shared", 2), "nobody": w.report(17, "b", "shared", 1), "nothing to take back": w.TakeBack(ctx, two, "a", "", w.now),
 		} {
 			assert.Error(t, err, what)
 		}
@@ -151,7 +151,7 @@ func TestTwoProgramsReportActionsInAnyOrder(t *testing.T) {
 				programs.Go(func() {
 					for r := range order {
 						repeats.Add(1)
-						if !assert.NoError(t, l.Report(ctx, r.number, r.Report, w.now)) || r.back && !assert.NoError(t, l.TakeBack(ctx, r.number, r.ID, w.now)) {
+						if !assert.NoError(t, l.Report(ctx, r.number, r.Report, "", w.now)) || r.back && !assert.NoError(t, l.TakeBack(ctx, r.number, r.ID, "", w.now)) {
 							return
 						}
 					}

@@ -27,7 +27,7 @@ type Audit struct {
 	ID       int64     `json:"id"`
 	At       time.Time `json:"at"`
 	Operator Operator  `json:"by"`
-	Action   string    `json:"action"`          // release, schedule, cancel, pause, resume, remove, priority, status, referral, import or export; undelivered is by the gate
+	Action   string    `json:"action"`          // release, schedule, cancel, pause, resume, remove, priority, points, take_back, status, referral, import or export; undelivered is by the gate
 	Number   int64     `json:"entry,omitempty"` // of the entry that it was done to; 0 if to the list
 	Detail   string    `json:"detail,omitempty"`
 }

@@ -17,6 +17,7 @@ import (
 // reporter is who sends a request about points: an operator, or a program with a key.
 type reporter struct {
 	operator bool
+	name     waitlist.Operator // of an operator
 	key      string
 }
 
@@ -36,6 +37,9 @@ func (o *operators) withReporter(next func(http.ResponseWriter, *http.Request, W
 	return func(w http.ResponseWriter, r *http.Request) {
 		scheme, key, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 		by := reporter{key: key, operator: o.IsOperator(r)}
+		if by.operator {
+			by.name = o.by(r)
+		}
 		known := by.operator
 		if l, found := o.named(r.PathValue("waitlist")); found && strings.EqualFold(scheme, "Bearer") {
 			for _, action := range l.Record().Settings().Actions {
@@ -93,7 +97,7 @@ func (o *operators) postPoints(w http.ResponseWriter, r *http.Request, l Waitlis
 	if o.refusesAction(w, l, by, report.Action) {
 		return
 	}
-	o.points(w, r, l, id, l.Record().Report(r.Context(), id, report.of(), o.Clock()))
+	o.points(w, r, l, id, l.Record().Report(r.Context(), id, report.of(), by.name, o.Clock()))
 }
 
 func (p PointsJSON) of() waitlist.Report {
@@ -104,11 +108,15 @@ func (p PointsJSON) of() waitlist.Report {
 func (o *operators) deletePoints(w http.ResponseWriter, r *http.Request, l Waitlist, id int64, by reporter) {
 	report := r.PathValue("report")
 	action, err := l.Record().Reported(r.Context(), id, report)
-	if err == nil && o.refusesAction(w, l, by, action) {
+	switch {
+	case errors.Is(err, waitlist.ErrNotFound):
+		reply.Problem(w, http.StatusNotFound, "Nothing was changed: there is no report with this id of this entry.")
+		return
+	case err == nil && !by.operator && o.refusesAction(w, l, by, action): // operators also take back what was an action before
 		return
 	}
 	if err == nil {
-		err = l.Record().TakeBack(r.Context(), id, report, o.Clock())
+		err = l.Record().TakeBack(r.Context(), id, report, by.name, o.Clock())
 	}
 	o.points(w, r, l, id, err)
 }

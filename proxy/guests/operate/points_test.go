@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
@@ -35,7 +36,16 @@ func TestProgramsReportWhatPeopleHaveDoneByIDAddressOrUser(t *testing.T) {
 	g.refuses(http.StatusUnprocessableEntity, http.MethodPost, "/entries/2/points", "send", `{"action": "bought"}`)
 	g.refuses(http.StatusForbidden, http.MethodPost, "/entries/2/points", `you may report bought, wrote, and not "danced"`, `{"action": "danced", "id": "b"}`)
 	g.refuses(http.StatusNotFound, http.MethodPost, "/entries/nobody@example.com/points", "no such entry", `{"action": "bought", "id": "b"}`)
-	g.refuses(http.StatusNotFound, http.MethodDelete, "/entries/2/points/b", "no such entry", "")
+	g.refuses(http.StatusNotFound, http.MethodDelete, "/entries/2/points/b", "no report with this id", "")
+}
+
+func TestOperatorsTakeBackReportsOfWhatIsNoActionAnyMore(t *testing.T) {
+	g := newGuests(t, 1, actions)
+	g.ask(http.StatusOK, http.MethodPost, "/entries/1/points", `{"action": "wrote", "id": "a"}`)
+	without := g.beta.record.Settings()
+	without.Actions = nil
+	require.NoError(t, g.beta.record.Configure(without))
+	assert.Contains(t, g.ask(http.StatusOK, http.MethodDelete, "/entries/1/points/a", ""), `"priority": 0`)
 }
 
 func TestAKeyReportsItsActionsAndNothingElse(t *testing.T) {
@@ -59,6 +69,12 @@ func TestAKeyReportsItsActionsAndNothingElse(t *testing.T) {
 			assert.Equal(t, http.StatusOK, as(admin, http.MethodPost, "/entries/1/points", `{"action": "bought", "id": "c"}`))
 			assert.Equal(t, http.StatusUnauthorized, as(shopKey, http.MethodGet, "/entries/1", ""))
 			assert.Equal(t, http.StatusUnauthorized, as(shopKey, http.MethodGet, "/log", ""))
+			assert.Equal(t, http.StatusOK, as(admin, http.MethodPost, "/entries/1/points", `{"action": "bought", "id": "c"}`), "again")
+			assert.Equal(t, http.StatusOK, as(admin, http.MethodDelete, "/entries/1/points/c", ""))
+			lines, err := g.beta.record.Log(t.Context(), 0, 100)
+			require.NoError(t, err)
+			require.Len(t, lines, 2, "what operators have reported, and no program")
+			assert.Equal(t, []any{"take_back", "bought: 8", "points", "bought: 8", int64(1)}, []any{lines[0].Action, lines[0].Detail, lines[1].Action, lines[1].Detail, lines[1].Number})
 		}
 	}
 }
