@@ -70,7 +70,7 @@ func (o *simulateOptions) bind(f *pflag.FlagSet) {
 	f.DurationVar(&c.Room.RefreshInterval, "refresh-interval", c.Room.RefreshInterval, "time between check-ins")
 	f.Float64Var(&c.Room.RefreshJitter, "refresh-jitter", c.Room.RefreshJitter, "± this part of it, drawn anew for every check-in")
 	f.DurationVar(&c.Room.Bucket, "bucket", c.Room.Bucket, "arrival times are rounded down to this")
-	f.TextVar(&c.Room.Pacing, "pacing", c.Room.Pacing, "how a minute's allowance is released: auto, minute, even, random")
+	f.TextVar(&c.Room.Pacing, "pacing", c.Room.Pacing, "how a minute's allowance is released: "+strings.Join(c.Room.Pacing.Choices(), ", "))
 	f.DurationVar(&c.Room.QueueTicketTTL, "queue-ticket-ttl", c.Room.QueueTicketTTL, "how long a place outlives its last check-in")
 	f.Float64Var(&c.Strays, "cookieless", c.Strays, "requests a second, besides, of clients without cookies")
 	f.DurationVar(&c.Latency, "latency", c.Latency, "a round trip on average, ± a half")

@@ -116,3 +116,31 @@ func holdsOrder(t *testing.T, c simulate.Config) {
 		assert.Less(t, r.Sharing.Calls.PerNode, 3., "calls to the store a second and node")
 	}
 }
+
+// What a pacing is shows in when those who wait are let in within a minute.
+func TestAMinutesAllowanceIsTakenAsThePacingReleasesIt(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		method       queue.Method
+		pacing, want queue.Pacing
+		first        float64 // of those who are let in in a minute, in its first quarter
+	}{
+		"random by itself":   {queue.Random, queue.PacingAuto, queue.PacingRandom, .25},
+		"random at once":     {queue.Random, queue.PacingMinute, queue.PacingMinute, 1},
+		"fifo by itself":     {queue.FIFO, queue.PacingAuto, queue.PacingEarly, 1},
+		"fifo bit by bit":    {queue.FIFO, queue.PacingEven, queue.PacingEven, .25},
+		"fifo at any moment": {queue.FIFO, queue.PacingRandom, queue.PacingRandom, .25},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			config := burst(10_000)
+			config.Visitors = 3000
+			config.Room.Method, config.Room.Pacing = c.method, c.pacing
+			r, err := simulate.Run(t.Context(), config)
+			require.NoError(t, err)
+			assert.Equal(t, c.want, r.Slots.Pacing)
+			assert.InDelta(t, c.first, r.Slots.ByQuarter[0], .08)
+			assert.InDelta(t, (1-c.first)/3, r.Slots.ByQuarter[2], .04)
+		})
+	}
+}

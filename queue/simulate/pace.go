@@ -13,6 +13,8 @@ type pace struct {
 	waited  time.Duration
 	letIn   int
 
+	quarters [4]int // of letIn, by the quarter of the calendar minute
+
 	latest []queue.Instant // when those were let in who were in the last second
 	most   int             // in a second
 }
@@ -28,11 +30,20 @@ func (p *pace) look(now queue.Instant, people int) {
 // admitted notes that somebody was let in from the line.
 func (p *pace) admitted(now queue.Instant) {
 	p.letIn++
+	p.quarters[now.Sub(now.Floor(time.Minute))/(time.Minute/4)]++
 	for len(p.latest) > 0 && now.Sub(p.latest[0]) >= time.Second {
 		p.latest = p.latest[1:]
 	}
 	p.latest = append(p.latest, now)
 	p.most = max(p.most, len(p.latest))
+}
+
+// byQuarter is which share was let in in each quarter of a minute.
+func (p *pace) byQuarter() (shares [4]float64) {
+	for i, letIn := range p.quarters {
+		shares[i] = float64(letIn) / float64(max(1, p.letIn))
+	}
+	return shares
 }
 
 // perSecond is how many were let in from the line in a second in which people waited.

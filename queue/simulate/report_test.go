@@ -42,7 +42,7 @@ func report() (simulate.Config, []*simulate.Result) {
 		LastedSeconds: 9018.158,
 		Wait:          simulate.Percentiles{P5: 1.5, P25: 59.9, P50: 600, P75: 3600, P95: 3725, P99: 7199.4, Max: 7199.6},
 		Limits:        simulate.Limits{MostActive: 200, MostPerMinute: 199},
-		Slots:         simulate.Slots{UsedShare: .99641, LapsedShare: .0004, IdleP50: .215, IdleP95: 4.079, IdleMax: 17.372},
+		Slots:         simulate.Slots{UsedShare: .99641, LapsedShare: .0004, Pacing: queue.PacingEarly, ByQuarter: [4]float64{.955, .03, .01, .005}, IdleP50: .215, IdleP95: 4.079, IdleMax: 17.372},
 		Order:         simulate.Order{Tau: .96678, TauBuckets: .99976},
 		ToldAtFirst:   simulate.Accuracy{Shown: 9000, Unknown: 300, MedianErrorMinutes: 3.8, BiasMinutes: -1.2, InTime: .61},
 	}

@@ -88,6 +88,11 @@ type Slots struct {
 	PeopleShare float64 `json:"people_share"` // of all slot-time that was used; the rest was held for strays
 	LapsedShare float64 `json:"lapsed_share"` // of the minutes' allowances, where those held people up
 
+	// How an allowance was released, and which share of those who waited was let in in each quarter of
+	// a calendar minute.
+	Pacing    queue.Pacing `json:"pacing"`
+	ByQuarter [4]float64   `json:"let_in_by_quarter_minute"`
+
 	// How long a slot was open, with somebody waiting for it, until it was taken.
 	IdleP50 float64 `json:"idle_p50_seconds"`
 	IdleP95 float64 `json:"idle_p95_seconds"`
@@ -180,6 +185,7 @@ func (r *run) result() *Result {
 		ToldAtFirst: r.promises.outcome.first.accuracy(r.settings.Method),
 		ToldLater:   r.promises.outcome.later.accuracy(r.settings.Method),
 	}
+	res.Slots.Pacing, res.Slots.ByQuarter = r.settings.PacingInForce(), r.pace.byQuarter()
 	if r.slots.heldTime > 0 {
 		res.Slots.PeopleShare = 1 - min(1, r.strays.held.Seconds()/r.slots.heldTime)
 	}

@@ -125,6 +125,11 @@ func (t *table) slots() {
 		t.row("of all that was used, people's", func(r *Result) string { return measure.Share(r.Slots.PeopleShare) })
 	}
 	t.row("a minute's allowance left over", func(r *Result) string { return measure.Share(r.Slots.LapsedShare) })
+	t.row("a minute's allowance is released", func(r *Result) string { return r.Slots.Pacing.String() })
+	t.row("let in in its four quarters, %", func(r *Result) string {
+		q := r.Slots.ByQuarter
+		return fmt.Sprintf("%.0f %.0f %.0f %.0f", 100*q[0], 100*q[1], 100*q[2], 100*q[3])
+	})
 	t.row("idle until taken, 50 % at most", func(r *Result) string { return measure.Seconds(r.Slots.IdleP50) })
 	t.row("95 %", func(r *Result) string { return measure.Seconds(r.Slots.IdleP95) })
 	t.row("longest", func(r *Result) string { return measure.Seconds(r.Slots.IdleMax) })
