@@ -4,12 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -36,10 +38,28 @@ type site struct {
 	taken []string         // the events that were taken, in their order
 	again int              // tries of the event that was taken last
 	other int              // tries with another id than before, or without a signature
+
+	beside *httptest.Server // that hears of the same; nil for nobody
+
+	waits atomic.Int64 // of gates, each a second by itself
+	ends  atomic.Int64 // how many of them end
+}
+
+// wait is how a gate waits for a second.
+func (s *site) wait(ready <-chan struct{}, _ time.Duration) {
+	number := s.waits.Add(1)
+	for first := true; first || number > s.ends.Load(); first = false {
+		select {
+		case <-ready:
+			return
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
 }
 
 func newSite(t *testing.T) *site {
 	s := &site{ids: map[int64]string{}, down: true}
+	s.ends.Store(math.MaxInt64)
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var sent struct {
 			Type string
@@ -88,19 +108,20 @@ func gateOf(t *testing.T, database string, to *site, kinds ...webhooks.Kind) (li
 	require.NoError(t, err)
 	hosts, err := outbound.ParseHosts([]string{"http://127.0.0.1"})
 	require.NoError(t, err)
-	u, err := url.Parse(to.URL)
-	require.NoError(t, err)
+	var hooks []webhooks.Hook
+	for _, server := range []*httptest.Server{to.Server, to.beside} {
+		if server != nil {
+			u, err := url.Parse(server.URL)
+			require.NoError(t, err)
+			hooks = append(hooks, webhooks.Hook{URL: u, Events: kinds, Rooms: []string{"shop"}, Secret: make([]byte, 32)})
+		}
+	}
 	sender := webhooks.New(webhooks.Options{FirstRetry: time.Millisecond, Log: zap.NewNop()})
-	sender.Use([]webhooks.Hook{{URL: u, Events: kinds, Rooms: []string{"shop"}, Secret: make([]byte, 32)}}, hosts)
+	sender.Use(hooks, hosts)
 	o := guests.Options{
 		Clock: time.Now, Log: zap.NewNop(), Counters: countersOf("beta"), Survive: func(string) {},
 		Hooks: func() *webhooks.Sender { return sender },
-		Wait: func(ready <-chan struct{}, _ time.Duration) {
-			select {
-			case <-ready:
-			case <-time.After(5 * time.Millisecond):
-			}
-		},
+		Wait:  to.wait,
 	}
 	settings := waitlist.DefaultSettings()
 	settings.ConfirmEmail = false
@@ -196,4 +217,51 @@ func TestAWebhookThatDoesNotNameEventsOfWaitlistsHearsOfNobody(t *testing.T) {
 	to.mu.Lock()
 	defer to.mu.Unlock()
 	assert.Zero(t, to.tries)
+}
+
+func TestAWebhookThatDoesNotAnswerHoldsUpNoOther(t *testing.T) {
+	to, asked, stop := newSite(t), make(chan struct{}, 1), make(chan struct{})
+	to.down = false
+	to.beside = httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		select {
+		case asked <- struct{}{}:
+		default:
+		}
+		<-stop
+	}))
+	t.Cleanup(to.beside.Close)
+	t.Cleanup(func() { close(stop) })
+	list, _ := gateOf(t, filepath.Join(t.TempDir(), "waitlists.db"), to, webhooks.Kinds()...)
+	join := func(who string) {
+		_, err := list.Record().Join(t.Context(), waitlist.SignUp{UserID: who}, time.Now())
+		require.NoError(t, err)
+	}
+	require.Eventually(t, func() bool { return to.waits.Load() > 2 }, 20*time.Second, time.Millisecond)
+	join("ada")
+	<-asked
+	began := time.Now()
+	join("ben")
+	require.Eventually(t, to.look(func() bool { return len(to.taken) == 2 }), 20*time.Second, time.Millisecond)
+	assert.Less(t, time.Since(began), silence)
+}
+
+// silence is how long a webhook waits for an answer at least.
+const silence = 8 * time.Second
+
+// Thousands of actions that move people up hold up nobody's acceptance.
+func TestAWebhookIsToldAtOnceOfWhatComesAfterMuchThatItDoesNotWant(t *testing.T) {
+	to := newSite(t)
+	to.down = false
+	to.ends.Store(0)
+	list, _ := gateOf(t, filepath.Join(t.TempDir(), "waitlists.db"), to, webhooks.OfWaitlist+webhooks.Kind(waitlist.EventLeft))
+	require.Eventually(t, func() bool { return to.waits.Load() == 1 }, 20*time.Second, time.Millisecond)
+	var last waitlist.Place
+	for i := range 450 {
+		p, err := list.Record().Join(t.Context(), waitlist.SignUp{UserID: fmt.Sprint(i)}, time.Now())
+		require.NoError(t, err)
+		last = p
+	}
+	require.NoError(t, list.Record().Leave(t.Context(), last.Number, time.Now()))
+	to.ends.Store(1)
+	require.Eventually(t, to.look(func() bool { return len(to.taken) == 1 }), 20*time.Second, time.Millisecond, "in one turn of the second")
 }

@@ -237,38 +237,54 @@ func (l *Waitlist) Send(ctx context.Context) {
 
 // mostTold is how many events a webhook is told of in one turn, and longestTurn how long a turn
 // goes on beginning to tell it of one: with the time of that one, the turn ends before the record
-// gives it to another gate.
+// gives it to another gate. Turns follow one another for as long at most: then the webhook is what
+// the configuration says of it now.
 const mostTold, longestTurn = 100, 30 * time.Second
 
 // Tell has webhooks told each second of what has happened to entries, until the context ends. Each
-// is told in order, by one gate at a time.
+// is told in order, by one gate at a time, and waits for no other.
 func (l *Waitlist) Tell(ctx context.Context) {
+	var telling sync.WaitGroup
+	defer telling.Wait()
+	var busy sync.Map // has the ids of those that are being told
 	tell := func(log *zap.Logger) {
-		var telling sync.WaitGroup
 		for _, to := range l.o.Hooks().Receivers(webhooks.OfWaitlist, l.Room()) {
+			if _, is := busy.LoadOrStore(to.ID(), true); is {
+				continue
+			}
 			telling.Go(func() {
 				defer l.o.Survive("waitlist")
+				defer busy.Delete(to.ID())
 				if err := l.tell(ctx, to); err != nil && ctx.Err() == nil {
 					log.Warn("a webhook is not told now, and will be later", zap.Error(err))
 				}
 			})
 		}
-		telling.Wait()
 	}
-	tell(l.o.Log) // from now on each of them is told
+	tell(l.o.Log)
 	l.eachSecond(ctx, tell)
 }
 
-// tell tells a webhook of what is next. A turn that has been taken is ended also if the context
-// ends meanwhile: other gates would wait for it.
+// tell tells a webhook of all that there is, turn by turn.
 func (l *Waitlist) tell(ctx context.Context, to webhooks.Receiver) error {
+	for began := time.Now(); ctx.Err() == nil && time.Since(began) < longestTurn; {
+		if more, err := l.turn(ctx, to); err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
+// turn tells a webhook of what is next, and says whether there may be more. A turn that has been
+// taken is ended also if the context ends meanwhile: other gates would wait for it.
+func (l *Waitlist) turn(ctx context.Context, to webhooks.Receiver) (more bool, err error) {
 	taking, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
 	turn, err := l.record.TakeTurn(taking, to.ID(), mostTold, l.o.Clock())
 	if err != nil || turn == nil {
-		return err
+		return false, err
 	}
-	told, tries, wait := int64(0), turn.Tries, time.Duration(0)
+	told, tries, wait, full := int64(0), turn.Tries, time.Duration(0), len(turn.Events) == mostTold
 	for began := time.Now(); len(turn.Events) > 0 && ctx.Err() == nil && time.Since(began) < longestTurn; turn.Events = turn.Events[1:] {
 		e := &turn.Events[0]
 		if wait = to.Tell(ctx, l.event(e), tries); wait > 0 {
@@ -278,7 +294,7 @@ func (l *Waitlist) tell(ctx context.Context, to webhooks.Receiver) error {
 	}
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
-	return l.record.EndTurn(ending, turn, told, wait, wait > 0, l.o.Clock())
+	return full && wait == 0, l.record.EndTurn(ending, turn, told, wait, wait > 0, l.o.Clock())
 }
 
 // event is what webhooks are told of an event. Its key is the same at all gates.
