@@ -168,15 +168,23 @@ type Move struct {
 }
 
 // Moves returns what has moved an entry up, by actions in the order of their names, behind what
-// referrals have earned.
+// referrals have earned. Together that is what the entry was moved up by: what is beyond
+// Settings.ActionsMax is taken from the last.
 func (l *List) Moves(ctx context.Context, number int64) ([]Move, error) {
-	var boost int
-	if _, err := one(ctx, l.db.reader, `SELECT boost FROM entries WHERE waitlist = $1 AND number = $2`, []any{l.name, number}, &boost); err != nil {
+	var boost, earned int
+	if _, err := one(ctx, l.db.reader, `SELECT boost, earned FROM entries WHERE waitlist = $1 AND number = $2`, []any{l.name, number}, &boost, &earned); err != nil {
 		return nil, err
 	}
-	moves, err := pointsOf(ctx, l.db.reader, l.name, number, l.settings.Load())
-	if err == nil && boost > 0 {
-		moves = append([]Move{{Action: ByReferrals, Points: boost}}, moves...)
+	var moves []Move
+	if boost > 0 {
+		moves = append(moves, Move{Action: ByReferrals, Points: boost})
+	}
+	points, err := pointsOf(ctx, l.db.reader, l.name, number, l.settings.Load())
+	for _, m := range points {
+		if m.Points = min(m.Points, earned); m.Points > 0 {
+			moves = append(moves, m)
+		}
+		earned -= m.Points
 	}
 	return moves, err
 }

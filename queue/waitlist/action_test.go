@@ -48,6 +48,9 @@ func TestActionsMovePeopleUpOnceByTheirIDsWithinBounds(t *testing.T) {
 		require.Equal(t, 10, w.entry(last).Priority, "no more than 10 of one action")
 		require.NoError(t, w.report(last, "e", "bought", 8))
 		require.Equal(t, 12, w.entry(last).Priority, "no more than 12 in all")
+		moves, err := w.Moves(ctx, last)
+		require.NoError(t, err)
+		require.Equal(t, []waitlist.Move{{Action: "bought", Points: 8}, {Action: "shared", Title: "Told friends", Points: 4}}, moves, "which they are told")
 		for range 2 {
 			require.NoError(t, w.TakeBack(ctx, last, "a", "", w.now))
 		}
@@ -59,7 +62,7 @@ func TestActionsMovePeopleUpOnceByTheirIDsWithinBounds(t *testing.T) {
 		require.NoError(t, w.TakeBack(ctx, last, "d", "", w.now))
 		require.Equal(t, 96, w.entry(last).Priority, "an operator's priority is a base")
 
-		moves, err := w.Moves(ctx, last)
+		moves, err = w.Moves(ctx, last)
 		require.NoError(t, err)
 		assert.Equal(t, []waitlist.Move{{Action: "shared", Title: "Told friends", Points: 4}}, moves)
 		assert.Equal(t, []string{"joined 1", "joined 2", "joined 3", "moved_up 3", "moved_up 1", "moved_up 3", "moved_up 3", "moved_up 3", "moved_up 3"},
