@@ -110,7 +110,7 @@ func (s services) Groups() iter.Seq[feature.Group] {
 
 func (s services) Trust() origin.Trust { return s.gate.current.Load().trust }
 
-func (s services) Senders(r *http.Request) []*feature.Visit {
+func (s services) Requesters(r *http.Request) []*feature.Visit {
 	at, now := s.gate.current.Load(), s.gate.o.Clock()
 	asked, _ := at.visitorsAsked(r, now)
 	from, _ := at.visitorsOfPage(r, now) // cookies that cannot be read hold no ticket that counts

@@ -120,7 +120,7 @@ func describe(v *feature.Visit, d *queueroom.Decision) sessionJSON {
 		j.Status, j.Waiting = "waiting", waitingJSON(v.Setup, v.Room.Queue, v.Now, d)
 	case t.State == queue.Accepted:
 		expires := t.Expires.Time()
-		j.Status, j.ExpiresAt, j.Held = "active", &expires, v.Room.Queue.Holds()
+		j.Status, j.ExpiresAt, j.Held = "active", &expires, v.Room.Queue.HoldsActive()
 		if t.AcceptedAt != 0 {
 			at := t.AcceptedAt.Time()
 			j.Accepted = &at

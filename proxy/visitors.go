@@ -112,7 +112,7 @@ func (s *setup) listening(r *http.Request, now time.Time) (*feature.Visit, int) 
 	case 0:
 		return nil, http.StatusNoContent
 	case 1:
-		if present[0].Ticket.State == queue.Accepted && present[0].Room.Queue.Holds() {
+		if present[0].Ticket.State == queue.Accepted && present[0].Room.Queue.HoldsActive() {
 			return nil, http.StatusNoContent // they are in, and told to wait
 		}
 		return present[0], http.StatusOK

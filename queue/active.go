@@ -13,7 +13,7 @@ type ActiveEvent struct {
 	End      Instant `json:"end"`
 
 	Prequeueing bool `json:"prequeueing,omitempty"` // the event has not started
-	Holds       bool `json:"holds,omitempty"`       // QueueAll is set for the prequeue alone
+	HoldsNew    bool `json:"holds,omitempty"`       // QueueAll is set for the prequeue alone
 	Shuffle     bool `json:"shuffle,omitempty"`     // those who come in the prequeue have places in a random order
 	Page        bool `json:"page,omitempty"`        // it has a page of its own
 }
@@ -50,4 +50,4 @@ func minutesUntil(now, then Instant) int {
 }
 
 // HeldByOperators reports whether operators hold every new visitor, and not only a prequeue.
-func (s *Settings) HeldByOperators() bool { return s.QueueAll && !s.Event.Holds }
+func (s *Settings) HeldByOperators() bool { return s.QueueAll && !s.Event.HoldsNew }

@@ -36,7 +36,7 @@ func startShop(t *testing.T, changes ...func(*proxy.Config, *proxy.Options)) {
 	key, err := cookie.ParseKey(cookie.NewKey())
 	require.NoError(t, err)
 	hook := webhooks.Hook{Name: "team", URL: &url.URL{Scheme: "https", Host: "hooks.test"}, Rooms: []string{"shop"}}
-	c := proxy.Config{Keys: []cookie.Key{key}, Parts: map[string]any{watch.Name: watch.Choice{Hooks: []webhooks.Hook{hook}}}, Rooms: []proxy.RoomConfig{{
+	c := proxy.Config{Keys: []cookie.Key{key}, Parts: map[string]any{watch.Name: watch.Config{Hooks: []webhooks.Hook{hook}}}, Rooms: []proxy.RoomConfig{{
 		Name: "shop", Routes: []route.Route{{Path: "/"}}, Origin: &url.URL{Scheme: "http", Host: "127.0.0.1:1"},
 		Settings: queue.Settings{TotalActiveUsers: 500, NewUsersPerMinute: 300},
 	}}}

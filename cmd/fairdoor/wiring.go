@@ -112,7 +112,7 @@ func origins(one string, several []string) (first *url.URL, all []*url.URL, err 
 }
 
 // webhooksOf are the webhooks.
-func webhooksOf(c *config.Config) (w watch.Choice, err error) {
+func webhooksOf(c *config.Config) (w watch.Config, err error) {
 	if w.Hosts, err = outbound.ParseHosts(c.WebhookHosts); err != nil {
 		return w, fmt.Errorf("reading webhook_hosts: %w", err)
 	}

@@ -195,13 +195,13 @@ func TestAnOperatorLogsInWithTheTokenAndOut(t *testing.T) {
 	assert.Equal(t, http.SameSiteStrictMode, c.SameSite)
 	assert.False(t, c.Secure)
 	assert.NotContains(t, c.Value, "secret")
-	secure := o.send("/login", url.Values{"token": {"secret"}}, func(q *http.Request) { q.Header.Set("X-Forwarded-Proto", "https") })
+	secure := o.send("/login", url.Values{"token": {"secret"}}, func(r *http.Request) { r.Header.Set("X-Forwarded-Proto", "https") })
 	assert.True(t, secure.Result().Cookies()[0].Secure)
 
 	o.cookies = []*http.Cookie{c}
 	assert.Contains(t, o.send("/", nil).Body.String(), "Log out")
 	assert.Equal(t, http.StatusOK, o.send("/api/v1/rooms/shop/status", nil).Code, "the links of the dashboard work")
-	assert.Equal(t, http.StatusForbidden, o.send("/rooms/shop/change", change, func(q *http.Request) { q.Header.Set("Sec-Fetch-Site", "cross-site") }).Code)
+	assert.Equal(t, http.StatusForbidden, o.send("/rooms/shop/change", change, func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") }).Code)
 
 	altered := *c
 	altered.Value = "B" + c.Value[1:]
@@ -228,7 +228,7 @@ func TestLogInsAndWrongTokensAreLogged(t *testing.T) {
 	o := &operator{handler: g.handlerWith("secret")}
 	o.send("/", nil)
 	o.send("/login", url.Values{"token": {"wrong"}})
-	o.send("/api/v1/rooms", nil, func(q *http.Request) { q.Header.Set("Authorization", "Bearer wrong") })
+	o.send("/api/v1/rooms", nil, func(r *http.Request) { r.Header.Set("Authorization", "Bearer wrong") })
 	o.cookies = o.send("/login", url.Values{"token": {"secret"}}).Result().Cookies()
 	o.send("/logout", url.Values{})
 	var lines []string
@@ -254,7 +254,7 @@ func TestChangesAreSignedWithTheNameThatTheOperatorGives(t *testing.T) {
 		require.Equal(t, http.StatusSeeOther, w.Code)
 	}
 	as := func(name string) func(*http.Request) {
-		return func(q *http.Request) { q.Header["Fairdoor-As"] = []string{name} }
+		return func(r *http.Request) { r.Header["Fairdoor-As"] = []string{name} }
 	}
 	o.cookies = o.send("/login", url.Values{"token": {"secret"}, "name": {" Zoë  <b>O'Neill</b> "}}).Result().Cookies()
 	set("true")

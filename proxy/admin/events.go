@@ -38,19 +38,19 @@ func (a *api) eventResources() []Resource {
 
 // withEvent finds the event that the path names.
 func (a *api) withEvent(next func(http.ResponseWriter, *http.Request, Room, event.Event)) http.HandlerFunc {
-	return a.withRoom(func(w http.ResponseWriter, q *http.Request, r Room) {
-		events := r.Events()
-		i := events.Named(q.PathValue("event"))
+	return a.withRoom(func(w http.ResponseWriter, r *http.Request, of Room) {
+		events := of.Events()
+		i := events.Named(r.PathValue("event"))
 		if i < 0 {
-			noEvent(w, r)
+			noEvent(w, of)
 			return
 		}
-		next(w, q, r, events[i])
+		next(w, r, of, events[i])
 	})
 }
 
-func noEvent(w http.ResponseWriter, r Room) {
-	reply.Problem(w, http.StatusNotFound, "There is no event of this name. See /api/v1/rooms/"+r.Queue().Name()+"/events.")
+func noEvent(w http.ResponseWriter, of Room) {
+	reply.Problem(w, http.StatusNotFound, "There is no event of this name. See /api/v1/rooms/"+of.Queue().Name()+"/events.")
 }
 
 // EventJSON is an event with how far it has come.
@@ -84,44 +84,44 @@ func (j *EventJSON) UnmarshalJSON(text []byte) error {
 	return errors.Join(json.Unmarshal(text, &j.Event), json.Unmarshal(text, &j.EventState))
 }
 
-func (a *api) describeEvent(r Room, e event.Event) EventJSON {
-	now := r.Queue().StoreTime(a.Clock()).Time()
+func (a *api) describeEvent(of Room, e event.Event) EventJSON {
+	now := of.Queue().StoreTime(a.Clock()).Time()
 	j := EventJSON{Event: e}
 	j.Phase = []string{"none", "prequeueing", "started"}[e.PhaseAt(now)]
-	if d := r.Draw(e.Name); e.Shuffle && d != nil {
+	if d := of.Draw(e.Name); e.Shuffle && d != nil {
 		j.Draw = &drawJSON{SeedHash: d.SeedHash()}
 		if d.Over(now) {
-			a.describeOrder(r, d, j.Draw)
+			a.describeOrder(of, d, j.Draw)
 		}
 	}
 	return j
 }
 
-func (a *api) describeOrder(r Room, d *event.Draw, j *drawJSON) {
-	h, err := r.OrderHeader(d)
+func (a *api) describeOrder(of Room, d *event.Draw, j *drawJSON) {
+	h, err := of.OrderHeader(d)
 	if err != nil {
-		a.log(r).Error("entries of a draw not read", zap.String("event", d.Event), zap.Error(err))
+		a.log(of).Error("entries of a draw not read", zap.String("event", d.Event), zap.Error(err))
 		return
 	}
 	j.Seed, j.Entries, j.Digest = h.Seed, &h.Entries, h.Digest
 }
 
-func (a *api) getEvents(w http.ResponseWriter, _ *http.Request, r Room) {
+func (a *api) getEvents(w http.ResponseWriter, _ *http.Request, of Room) {
 	list := []EventJSON{}
-	for _, e := range r.Events() {
-		list = append(list, a.describeEvent(r, e))
+	for _, e := range of.Events() {
+		list = append(list, a.describeEvent(of, e))
 	}
 	reply.JSON(w, list)
 }
 
-func (a *api) getEvent(w http.ResponseWriter, _ *http.Request, r Room, e event.Event) {
-	reply.JSON(w, a.describeEvent(r, e))
+func (a *api) getEvent(w http.ResponseWriter, _ *http.Request, of Room, e event.Event) {
+	reply.JSON(w, a.describeEvent(of, e))
 }
 
 // postEvent makes an event.
-func (a *api) postEvent(w http.ResponseWriter, q *http.Request, r Room) {
+func (a *api) postEvent(w http.ResponseWriter, r *http.Request, of Room) {
 	var made event.Event
-	done := a.editFrom(w, q, r, func(events event.List, body []byte) (_ event.List, err error) {
+	done := a.editFrom(w, r, of, func(events event.List, body []byte) (_ event.List, err error) {
 		if made, err = patched(event.Event{}, body); err != nil {
 			return nil, err
 		}
@@ -131,25 +131,25 @@ func (a *api) postEvent(w http.ResponseWriter, q *http.Request, r Room) {
 		return append(events, made), nil
 	})
 	if done {
-		reply.Created(w, "/api/v1/rooms/"+r.Queue().Name()+"/events/"+made.Name, a.describeEvent(r, made))
+		reply.Created(w, "/api/v1/rooms/"+of.Queue().Name()+"/events/"+made.Name, a.describeEvent(of, made))
 	}
 }
 
 // putEvent replaces an event as a whole.
-func (a *api) putEvent(w http.ResponseWriter, q *http.Request, r Room, e event.Event) {
-	a.changeEvent(w, q, r, e.Name, func(event.Event) event.Event { return event.Event{Name: e.Name} })
+func (a *api) putEvent(w http.ResponseWriter, r *http.Request, of Room, e event.Event) {
+	a.changeEvent(w, r, of, e.Name, func(event.Event) event.Event { return event.Event{Name: e.Name} })
 }
 
 // patchEvent changes some fields of an event, as it is at that moment: others may be changing it,
 // too.
-func (a *api) patchEvent(w http.ResponseWriter, q *http.Request, r Room, e event.Event) {
-	a.changeEvent(w, q, r, e.Name, func(now event.Event) event.Event { return now })
+func (a *api) patchEvent(w http.ResponseWriter, r *http.Request, of Room, e event.Event) {
+	a.changeEvent(w, r, of, e.Name, func(now event.Event) event.Event { return now })
 }
 
 // changeEvent puts the request's body over what base makes of an event.
-func (a *api) changeEvent(w http.ResponseWriter, q *http.Request, r Room, name string, base func(event.Event) event.Event) {
+func (a *api) changeEvent(w http.ResponseWriter, r *http.Request, of Room, name string, base func(event.Event) event.Event) {
 	var changed event.Event
-	done := a.editFrom(w, q, r, func(events event.List, body []byte) (event.List, error) {
+	done := a.editFrom(w, r, of, func(events event.List, body []byte) (event.List, error) {
 		i, err := own(events, name)
 		if err != nil {
 			return nil, err
@@ -164,12 +164,12 @@ func (a *api) changeEvent(w http.ResponseWriter, q *http.Request, r Room, name s
 		return events, nil
 	})
 	if done {
-		reply.JSON(w, a.describeEvent(r, changed))
+		reply.JSON(w, a.describeEvent(of, changed))
 	}
 }
 
-func (a *api) deleteEvent(w http.ResponseWriter, q *http.Request, r Room, e event.Event) {
-	done := a.edit(w, q, r, func(events event.List) (event.List, error) {
+func (a *api) deleteEvent(w http.ResponseWriter, r *http.Request, of Room, e event.Event) {
+	done := a.edit(w, r, of, func(events event.List) (event.List, error) {
 		i, err := own(events, e.Name)
 		if err != nil {
 			return nil, err
@@ -235,19 +235,19 @@ func pageFaults(source string) []string {
 }
 
 // editFrom changes the events of a room by what the request's body says, as edit does.
-func (a *api) editFrom(w http.ResponseWriter, q *http.Request, r Room, change func(event.List, []byte) (event.List, error)) bool {
-	body, ok := readUpTo(w, q, maxEvent)
-	return ok && a.edit(w, q, r, func(events event.List) (event.List, error) { return change(events, body) })
+func (a *api) editFrom(w http.ResponseWriter, r *http.Request, of Room, change func(event.List, []byte) (event.List, error)) bool {
+	body, ok := readUpTo(w, r, maxEvent)
+	return ok && a.edit(w, r, of, func(events event.List) (event.List, error) { return change(events, body) })
 }
 
 // edit changes the events of a room, and says whether it has; if it has not, it has answered
 // instead.
-func (a *api) edit(w http.ResponseWriter, q *http.Request, r Room, change func(event.List) (event.List, error)) bool {
-	err := r.EditEvents(q.Context(), a.Clock(), a.by(q), change)
+func (a *api) edit(w http.ResponseWriter, r *http.Request, of Room, change func(event.List) (event.List, error)) bool {
+	err := of.EditEvents(r.Context(), a.Clock(), a.by(r), change)
 	faults := new(overrides.FaultsError)
 	switch {
 	case err == nil:
-		a.log(r).Info("events changed", zap.String("event", q.PathValue("event")), zap.String("method", q.Method), zap.String("by", a.by(q)))
+		a.log(of).Info("events changed", zap.String("event", r.PathValue("event")), zap.String("method", r.Method), zap.String("by", a.by(r)))
 		return true
 	case errors.As(err, &faults):
 		reply.Problem(w, http.StatusUnprocessableEntity, "Nothing was changed.", faults.Faults...)
@@ -259,9 +259,9 @@ func (a *api) edit(w http.ResponseWriter, q *http.Request, r Room, change func(e
 		reply.Problem(w, http.StatusConflict,
 			"Nothing was changed: the event is in the configuration file. Change it there, and have the gate read the file again (SIGHUP); or make another event.")
 	case errors.Is(err, errNoEvent):
-		noEvent(w, r)
+		noEvent(w, of)
 	default:
-		a.log(r).Error("events not changed", zap.Error(err))
+		a.log(of).Error("events not changed", zap.Error(err))
 		reply.Problem(w, http.StatusServiceUnavailable, "The store does not answer. It may make the change all the same: look before you ask again.")
 	}
 	return false
@@ -291,25 +291,25 @@ func (j detailsJSON) MarshalJSON() ([]byte, error) {
 
 // getEventDetails answers with what the room goes by once the event has started, as the room is
 // now.
-func (a *api) getEventDetails(w http.ResponseWriter, _ *http.Request, r Room, e event.Event) {
-	reply.JSON(w, detailsJSON{e, r.Merged(e)})
+func (a *api) getEventDetails(w http.ResponseWriter, _ *http.Request, of Room, e event.Event) {
+	reply.JSON(w, detailsJSON{e, of.Merged(e)})
 }
 
 // getOrder answers with the order of a shuffled prequeue that is over, among those who have come to
 // this gate. It outlasts the event.
-func (a *api) getOrder(w http.ResponseWriter, q *http.Request, r Room) {
-	d := r.Draw(q.PathValue("event"))
+func (a *api) getOrder(w http.ResponseWriter, r *http.Request, of Room) {
+	d := of.Draw(r.PathValue("event"))
 	if d == nil {
 		reply.Problem(w, http.StatusNotFound, "There is no event of this name whose order is drawn.")
 		return
 	}
-	if !d.Over(r.Queue().StoreTime(a.Clock()).Time()) {
+	if !d.Over(of.Queue().StoreTime(a.Clock()).Time()) {
 		reply.Problem(w, http.StatusConflict, "The order is drawn when the prequeue is over: at "+d.Start.Format(time.RFC3339)+".")
 		return
 	}
-	o, err := r.Order(d)
+	o, err := of.Order(d)
 	if err != nil {
-		a.log(r).Error("entries of a draw not read", zap.String("event", d.Event), zap.Error(err))
+		a.log(of).Error("entries of a draw not read", zap.String("event", d.Event), zap.Error(err))
 		reply.Problem(w, http.StatusServiceUnavailable, "The entries cannot be read. See the gate's log.")
 		return
 	}

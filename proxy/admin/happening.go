@@ -19,8 +19,8 @@ const (
 
 // addHappening adds to a room what happens to it beside its line: events, the pace of the origin,
 // and what is left.
-func addHappening(v *dashboard.Room, r Room, n *estimate.Numbers, s StatusJSON) {
-	v.Events = eventsOf(r, n.At.Time())
+func addHappening(v *dashboard.Room, of Room, n *estimate.Numbers, s StatusJSON) {
+	v.Events = eventsOf(of, n.At.Time())
 	switch {
 	case s.Reason == estimate.OriginSlow && s.Explanation != "":
 		v.Reason = s.Explanation // which says the same, with numbers
@@ -30,7 +30,7 @@ func addHappening(v *dashboard.Room, r Room, n *estimate.Numbers, s StatusJSON) 
 	if s.Origin != nil {
 		v.Origin = measuredOf(s.Origin)
 	}
-	if p, seen := r.Queue().Proposal(); seen && p.Sightings > 0 {
+	if p, seen := of.Queue().Proposal(); seen && p.Sightings > 0 {
 		v.Proposal = fmt.Sprintf("Proposed: total_active_users %d, new_users_per_minute %d. %s", p.TotalActive, p.NewPerMinute, explainProposal(&p))
 	}
 	if s.ItemsLeft != nil {
@@ -55,22 +55,22 @@ func formatLatency(seconds float64) string {
 }
 
 // eventsOf are the events of a room that are not long over.
-func eventsOf(r Room, now time.Time) []dashboard.Event {
+func eventsOf(of Room, now time.Time) []dashboard.Event {
 	var list []dashboard.Event
-	for _, e := range r.Events() {
+	for _, e := range of.Events() {
 		if now.Before(e.End.Add(eventsShownFor)) && len(list) < maxEvents {
-			list = append(list, eventOf(r, &e, now))
+			list = append(list, eventOf(of, &e, now))
 		}
 	}
 	return list
 }
 
-func eventOf(r Room, e *event.Event, now time.Time) dashboard.Event {
+func eventOf(of Room, e *event.Event, now time.Time) dashboard.Event {
 	v := dashboard.Event{
 		Name: e.Name, Description: e.Description, Phase: phaseOf(e, now), Prequeue: e.Prequeue, Start: e.Start, End: e.End, Shuffle: e.Shuffle, FromFile: e.FromFile,
-		Resource: "/api/v1/rooms/" + r.Queue().Name() + "/events/" + e.Name,
+		Resource: "/api/v1/rooms/" + of.Queue().Name() + "/events/" + e.Name,
 	}
-	if d := r.Draw(e.Name); e.Shuffle && d != nil {
+	if d := of.Draw(e.Name); e.Shuffle && d != nil {
 		v.SeedHash, v.Drawn = d.SeedHash(), d.Over(now)
 	}
 	for _, name := range event.Overridable() {

@@ -54,31 +54,31 @@ func (a *api) isToken(text string) bool {
 const maxForm = 16 << 10
 
 // wrongToken logs that somebody has sent a token that is none.
-func (a *api) wrongToken(q *http.Request) {
-	a.Log.Warn("wrong admin token", zap.String("by", a.by(q)))
+func (a *api) wrongToken(r *http.Request) {
+	a.Log.Warn("wrong admin token", zap.String("by", a.by(r)))
 }
 
 // logIn takes the token from the form. Nothing is kept of a wrong one.
-func (a *api) logIn(w http.ResponseWriter, q *http.Request) {
-	q.Body = http.MaxBytesReader(w, q.Body, maxForm)
-	if a.Token != "" && !a.isToken(q.PostFormValue("token")) {
-		a.wrongToken(q)
+func (a *api) logIn(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	if a.Token != "" && !a.isToken(r.PostFormValue("token")) {
+		a.wrongToken(r)
 		a.show(dashboard.Login{Wrong: true}.Write(w))
 		return
 	}
-	if name := cleanName(q.PostFormValue("name")); name != "" {
-		q.Header.Set(asHeader, name)
+	if name := cleanName(r.PostFormValue("name")); name != "" {
+		r.Header.Set(asHeader, name)
 	}
-	a.Log.Info("operator logged in", zap.String("by", a.by(q)))
-	a.sessions.Begin(w, q, cleanName(q.Header.Get(asHeader)))
-	http.Redirect(w, q, "/", http.StatusSeeOther)
+	a.Log.Info("operator logged in", zap.String("by", a.by(r)))
+	a.sessions.Begin(w, r, cleanName(r.Header.Get(asHeader)))
+	http.Redirect(w, r, "/", http.StatusSeeOther)
 }
 
 // logOut ends the session of an operator.
-func (a *api) logOut(w http.ResponseWriter, q *http.Request) {
-	a.Log.Info("operator logged out", zap.String("by", a.by(q)))
-	a.sessions.End(w, q)
-	http.Redirect(w, q, "/", http.StatusSeeOther)
+func (a *api) logOut(w http.ResponseWriter, r *http.Request) {
+	a.Log.Info("operator logged out", zap.String("by", a.by(r)))
+	a.sessions.End(w, r)
+	http.Redirect(w, r, "/", http.StatusSeeOther)
 }
 
 // show logs why a page could not be shown.

@@ -16,14 +16,14 @@ const maxName = 60
 // by says who asks, for what is kept and logged of operators: the address that the request came
 // from, behind the name that they give themselves, if they do. The name is a claim: everybody who
 // may use the API can give any. It has no brackets, so that nothing in it looks like an address.
-func (a *api) by(q *http.Request) string {
-	address, _, err := net.SplitHostPort(q.RemoteAddr)
+func (a *api) by(r *http.Request) string {
+	address, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
-		address = q.RemoteAddr
+		address = r.RemoteAddr
 	}
-	name := cleanName(q.Header.Get(asHeader))
+	name := cleanName(r.Header.Get(asHeader))
 	if name == "" {
-		name = cleanName(a.sessions.Name(q))
+		name = cleanName(a.sessions.Name(r))
 	}
 	if name == "" {
 		return address

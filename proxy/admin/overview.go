@@ -38,21 +38,21 @@ func (a *api) pages() []Resource {
 // getOverview answers with the dashboard. It asks no store how the rooms stand: it shows what the
 // gate knows, and how old that is. Only for the names of those who are in, and for the sections of
 // features, it asks, and waits for all of them no longer than patience.
-func (a *api) getOverview(w http.ResponseWriter, q *http.Request) {
-	ctx, cancel := context.WithTimeout(q.Context(), patience)
+func (a *api) getOverview(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), patience)
 	defer cancel()
-	only := q.URL.Query().Get("room")
-	o := dashboard.Overview{At: a.Clock(), LoggedIn: a.Token != "", Still: q.URL.Query().Has("still"), Docs: a.Docs != nil}
-	if r, found := a.Gate.Room(q.URL.Query().Get("changed")); found {
-		o.Changed = r.Queue().Name()
+	only := r.URL.Query().Get("room")
+	o := dashboard.Overview{At: a.Clock(), LoggedIn: a.Token != "", Still: r.URL.Query().Has("still"), Docs: a.Docs != nil}
+	if of, found := a.Gate.Room(r.URL.Query().Get("changed")); found {
+		o.Changed = of.Queue().Name()
 	}
-	for r := range a.Gate.Rooms() {
+	for of := range a.Gate.Rooms() {
 		switch {
-		case only != "" && r.Queue().Name() != only:
+		case only != "" && of.Queue().Name() != only:
 		case len(o.Rooms) == maxShown:
 			o.More++
 		default:
-			o.Rooms = append(o.Rooms, a.overviewOf(ctx, r, len(o.Rooms) < maxCharts))
+			o.Rooms = append(o.Rooms, a.overviewOf(ctx, of, len(o.Rooms) < maxCharts))
 		}
 	}
 	for _, part := range a.parts {
@@ -67,11 +67,11 @@ func (a *api) getOverview(w http.ResponseWriter, q *http.Request) {
 }
 
 // overviewOf is a room as the dashboard shows it.
-func (a *api) overviewOf(ctx context.Context, r Room, charts bool) dashboard.Room {
-	n, d := r.Queue().Numbers(), r.Describe()
-	s, name := a.statusOf(r, n), r.Queue().Name()
+func (a *api) overviewOf(ctx context.Context, of Room, charts bool) dashboard.Room {
+	n, d := of.Queue().Numbers(), of.Describe()
+	s, name := a.statusOf(of, n), of.Queue().Name()
 	v := dashboard.Room{
-		Name: name, Method: n.Settings.Method.String(), Age: r.Queue().Age(a.Clock(), n), Nodes: n.Nodes, Holds: n.Settings.HeldByOperators(),
+		Name: name, Method: n.Settings.Method.String(), Age: of.Queue().Age(a.Clock(), n), Nodes: n.Nodes, QueueAll: n.Settings.HeldByOperators(),
 		Measures: []dashboard.Measure{
 			{Name: "Active", Now: n.Active, Limit: n.Settings.Slots()},
 			{Name: "Queued", Now: n.Waiting},
@@ -85,9 +85,9 @@ func (a *api) overviewOf(ctx context.Context, r Room, charts bool) dashboard.Roo
 		v.Reason = s.ReasonText
 	}
 	a.addHistory(&v, d.Family == "", charts)
-	addHappening(&v, r, n, s)
+	addHappening(&v, of, n, s)
 	if d.Config.Subject.HasLabels() {
-		v.Occupants = occupantsOf(ctx, r)
+		v.Occupants = occupantsOf(ctx, of)
 	}
 	return v
 }
@@ -151,17 +151,17 @@ func overridesOf(d overrides.Document) []dashboard.Override {
 const patience = 2 * time.Second
 
 // occupantsOf are the first of those who are in, with the names that the site gives them.
-func occupantsOf(ctx context.Context, r Room) *dashboard.Occupants {
-	if r.Queue().StoreFailing() {
+func occupantsOf(ctx context.Context, of Room) *dashboard.Occupants {
+	if of.Queue().StoreFailing() {
 		return &dashboard.Occupants{Error: true}
 	}
-	roster, err := r.Queue().Roster(ctx)
+	roster, err := of.Queue().Roster(ctx)
 	if err != nil {
 		return &dashboard.Occupants{Error: true}
 	}
 	o := &dashboard.Occupants{More: len(roster.Seated) > maxOccupants}
 	for _, s := range roster.Seated[:min(len(roster.Seated), maxOccupants)] {
-		o.Names = append(o.Names, dashboard.Occupant{Label: r.Label(s.ID), Accepted: s.AcceptedAt.Time(), Expires: s.Expires.Time()})
+		o.Names = append(o.Names, dashboard.Occupant{Label: of.Label(s.ID), Accepted: s.AcceptedAt.Time(), Expires: s.Expires.Time()})
 	}
 	return o
 }

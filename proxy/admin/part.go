@@ -64,8 +64,11 @@ func (a API) LogOf(of Room) *zap.Logger { return a.of.log(of) }
 // StoreFailed answers that the store does not answer.
 func (a API) StoreFailed(w http.ResponseWriter, of Room, err error) { a.of.storeFailed(w, of, err) }
 
-// The bounds of how many a listing tells at a time.
-const UsualPage, LargestPage = 100, 1000
+// How many a listing tells at a time.
+const (
+	UsualPage   = 100  // where nothing else is asked for
+	LargestPage = 1000 // at most
+)
 
 // ReadChange reads the body of a change, or of an order; if it cannot, it has answered instead.
 func ReadChange(w http.ResponseWriter, r *http.Request) (body []byte, ok bool) {

@@ -69,12 +69,12 @@ type proposalJSON struct {
 }
 
 // getProposal proposes limits for a room in shadow mode, by what this gate has seen.
-func (*api) getProposal(w http.ResponseWriter, _ *http.Request, r Room) {
-	if !r.Queue().Numbers().Settings.Shadow {
+func (*api) getProposal(w http.ResponseWriter, _ *http.Request, of Room) {
+	if !of.Queue().Numbers().Settings.Shadow {
 		reply.Problem(w, http.StatusNotFound, "The room is not in shadow mode. Set queueing_method to passthrough and shadow to true.")
 		return
 	}
-	p, seen := r.Queue().Proposal()
+	p, seen := of.Queue().Proposal()
 	if !seen {
 		reply.Problem(w, http.StatusNotFound, "Nobody has come since this gate began to look: there is nothing to propose limits by.")
 		return

@@ -26,23 +26,23 @@ const longestExcerpt = 48 * time.Hour
 // getRecord answers with what the record has of a room, or of all rooms of a family together:
 // of the last day, unless the query says otherwise. A room that is not configured any more
 // may have a record.
-func (a *api) getRecord(w http.ResponseWriter, q *http.Request) {
-	name := q.PathValue("room")
+func (a *api) getRecord(w http.ResponseWriter, r *http.Request) {
+	name := r.PathValue("room")
 	_, isFamily := a.Gate.Family(name)
 	if !isFamily && !a.Record.Has(name) {
-		a.withRoom(a.sendRecord)(w, q)
+		a.withRoom(a.sendRecord)(w, r)
 		return
 	}
-	a.sendRecord(w, q, nil)
+	a.sendRecord(w, r, nil)
 }
 
-func (a *api) sendRecord(w http.ResponseWriter, q *http.Request, _ Room) {
-	from, to, err := a.timesOf(q)
+func (a *api) sendRecord(w http.ResponseWriter, r *http.Request, _ Room) {
+	from, to, err := a.timesOf(r)
 	if err != nil {
 		reply.Problem(w, http.StatusUnprocessableEntity, err.Error())
 		return
 	}
-	e := a.Record.Excerpt(q.PathValue("room"), from, to)
+	e := a.Record.Excerpt(r.PathValue("room"), from, to)
 	if e.Minutes == nil {
 		e.Minutes = []record.Minute{}
 	}
@@ -53,9 +53,9 @@ func (a *api) sendRecord(w http.ResponseWriter, q *http.Request, _ Room) {
 }
 
 // timesOf reads the time that a query asks for.
-func (a *api) timesOf(q *http.Request) (from, to time.Time, err error) {
+func (a *api) timesOf(r *http.Request) (from, to time.Time, err error) {
 	to = a.Clock().Add(time.Second) // so that what is of now is in it
-	query := q.URL.Query()
+	query := r.URL.Query()
 	if text := query.Get("to"); text != "" {
 		if to, err = time.Parse(time.RFC3339, text); err != nil {
 			return from, to, fmt.Errorf("to is not a time as in 2026-11-22T18:00:00Z")
@@ -77,6 +77,6 @@ func (a *api) timesOf(q *http.Request) (from, to time.Time, err error) {
 }
 
 // noteVisitor notes what an operator has done to a visitor.
-func (a *api) noteVisitor(q *http.Request, r Room, what string, id queue.ID) {
-	a.Record.Note(r.Queue().Name(), record.Change{At: a.Clock(), By: a.by(q), What: what, To: id.String()})
+func (a *api) noteVisitor(r *http.Request, of Room, what string, id queue.ID) {
+	a.Record.Note(of.Queue().Name(), record.Change{At: a.Clock(), By: a.by(r), What: what, To: id.String()})
 }

@@ -79,20 +79,20 @@ func (a *api) getRooms(w http.ResponseWriter, _ *http.Request) {
 }
 
 // getRoom answers with what a room goes by, or the rooms of a family at first.
-func (a *api) getRoom(w http.ResponseWriter, q *http.Request) {
-	if family, found := a.Gate.Family(q.PathValue("room")); found {
+func (a *api) getRoom(w http.ResponseWriter, r *http.Request) {
+	if family, found := a.Gate.Family(r.PathValue("room")); found {
 		reply.JSON(w, family.json())
 		return
 	}
-	a.withRoom(func(w http.ResponseWriter, _ *http.Request, r Room) { reply.JSON(w, r.Describe().json()) })(w, q)
+	a.withRoom(func(w http.ResponseWriter, _ *http.Request, of Room) { reply.JSON(w, of.Describe().json()) })(w, r)
 }
 
 // withRoom finds the room that the path names.
 func (a *api) withRoom(next func(http.ResponseWriter, *http.Request, Room)) http.HandlerFunc {
-	return func(w http.ResponseWriter, q *http.Request) {
-		name := q.PathValue("room")
-		if r, found := a.Gate.Room(name); found {
-			next(w, q, r)
+	return func(w http.ResponseWriter, r *http.Request) {
+		name := r.PathValue("room")
+		if of, found := a.Gate.Room(name); found {
+			next(w, r, of)
 			return
 		}
 		detail := "There is no room of this name. See /api/v1/rooms."
@@ -104,29 +104,29 @@ func (a *api) withRoom(next func(http.ResponseWriter, *http.Request, Room)) http
 }
 
 // patchRoom puts changes over the settings of a room.
-func (a *api) patchRoom(w http.ResponseWriter, q *http.Request, r Room) {
-	patch, ok := ReadChange(w, q)
+func (a *api) patchRoom(w http.ResponseWriter, r *http.Request, of Room) {
+	patch, ok := ReadChange(w, r)
 	if !ok {
 		return
 	}
-	if err := a.change(q, r, patch); err != nil {
+	if err := a.change(r, of, patch); err != nil {
 		status, detail, faults := unchanged(err)
 		reply.Problem(w, status, detail, faults...)
 		return
 	}
-	reply.JSON(w, r.Describe().json())
+	reply.JSON(w, of.Describe().json())
 }
 
 // change puts a patch over the settings of a room, by the operator who asks, and logs what became
 // of it.
-func (a *api) change(q *http.Request, r Room, patch []byte) error {
-	err := r.Patch(q.Context(), a.Clock(), patch, a.by(q))
+func (a *api) change(r *http.Request, of Room, patch []byte) error {
+	err := of.Patch(r.Context(), a.Clock(), patch, a.by(r))
 	faults := new(overrides.FaultsError)
 	switch {
 	case err == nil:
-		a.log(r).Info("room changed", zap.ByteString("changes", patch), zap.String("by", a.by(q)))
+		a.log(of).Info("room changed", zap.ByteString("changes", patch), zap.String("by", a.by(r)))
 	case !errors.Is(err, overrides.ErrNoObject) && !errors.As(err, &faults):
-		a.log(r).Error("room not changed", zap.Error(err))
+		a.log(of).Error("room not changed", zap.Error(err))
 	}
 	return err
 }
@@ -144,18 +144,18 @@ func unchanged(err error) (status int, detail string, faults []string) {
 }
 
 // log returns a log of what concerns a room.
-func (a *api) log(r Room) *zap.Logger { return a.Log.With(zap.String("room", r.Queue().Name())) }
+func (a *api) log(of Room) *zap.Logger { return a.Log.With(zap.String("room", of.Queue().Name())) }
 
 // maxPatch bounds the body of a PATCH, in bytes.
 const maxPatch = 64 << 10
 
 // readUpTo is ReadChange of at most so many bytes.
-func readUpTo(w http.ResponseWriter, q *http.Request, most int64) (patch []byte, ok bool) {
-	if !isJSON(q.Header["Content-Type"]) {
+func readUpTo(w http.ResponseWriter, r *http.Request, most int64) (patch []byte, ok bool) {
+	if !isJSON(r.Header["Content-Type"]) {
 		reply.Problem(w, http.StatusUnsupportedMediaType, "Send the changes as application/json.")
 		return nil, false
 	}
-	patch, err := io.ReadAll(http.MaxBytesReader(w, q.Body, most))
+	patch, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
 	if err != nil {
 		status := http.StatusBadRequest
 		if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {

@@ -101,29 +101,29 @@ type bucketJSON struct {
 }
 
 // getStatus answers with how the room stands now. Its visitors may have older numbers.
-func (a *api) getStatus(w http.ResponseWriter, q *http.Request, r Room) {
-	n, err := r.Queue().CurrentNumbers(q.Context(), a.Clock())
+func (a *api) getStatus(w http.ResponseWriter, r *http.Request, of Room) {
+	n, err := of.Queue().CurrentNumbers(r.Context(), a.Clock())
 	if err != nil {
-		a.log(r).Warn("status is old", zap.Error(err))
-		n = r.Queue().Numbers()
+		a.log(of).Warn("status is old", zap.Error(err))
+		n = of.Queue().Numbers()
 	}
-	s, now := a.statusOf(r, n), a.Clock()
-	s.Waits = waitsIn(a.Record.Excerpt(r.Queue().Name(), now.Add(-waitsOver), now.Add(time.Second)).Minutes)
+	s, now := a.statusOf(of, n), a.Clock()
+	s.Waits = waitsIn(a.Record.Excerpt(of.Queue().Name(), now.Add(-waitsOver), now.Add(time.Second)).Minutes)
 	reply.JSON(w, s)
 }
 
 // statusOf is how a room stands by its numbers n, without its Waits.
-func (a *api) statusOf(r Room, n *estimate.Numbers) StatusJSON {
+func (a *api) statusOf(of Room, n *estimate.Numbers) StatusJSON {
 	reason := n.Reason()
 	s := StatusJSON{
 		Status: notQueueing, Reason: reason, ReasonText: reason.Sentence(),
 		EstimatedQueuedUsers: n.Waiting, EstimatedTotalActiveUsers: n.Active, ActiveUsers: n.Active, OpenSlots: n.Open,
 		AdmittedThisMinute: n.Admitted, AdmissionsPaused: n.Paused || n.Settings.HoldsNew(),
-		AsOf: n.At.Time(), AgeSeconds: r.Queue().Age(a.Clock(), n).Seconds(), Nodes: n.Nodes,
-		Buckets: bucketTable(n), Origins: r.Origins(),
+		AsOf: n.At.Time(), AgeSeconds: of.Queue().Age(a.Clock(), n).Seconds(), Nodes: n.Nodes,
+		Buckets: bucketTable(n), Origins: of.Origins(),
 	}
 	switch {
-	case r.Queue().Suspended():
+	case of.Queue().Suspended():
 		s.Status = suspended
 	case n.Queueing():
 		s.Status = queueing
@@ -138,12 +138,12 @@ func (a *api) statusOf(r Room, n *estimate.Numbers) StatusJSON {
 		s.ItemsLeft = &n.Stock.Left
 	}
 	s.SoldOut = n.Settings.SoldOut(n.Stock)
-	quarters, _ := r.Queue().Scores()
+	quarters, _ := of.Queue().Scores()
 	s.WaitsTold = make([]scoreJSON, len(quarters))
 	for i, q := range quarters {
 		s.WaitsTold[i] = scoreJSON{q.From.Time(), q.Visitors, q.InTime, q.By25, q.By75}
 	}
-	s.addPressure(n, r.Queue().Slowed())
+	s.addPressure(n, of.Queue().Slowed())
 	return s
 }
 

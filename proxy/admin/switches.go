@@ -72,65 +72,65 @@ func inWords(value string) string {
 const asFile = "as in the file"
 
 // askForChange answers a form with the question whether its change is to be made.
-func (a *api) askForChange(w http.ResponseWriter, q *http.Request, r Room) {
-	if !a.readForm(w, q, r) {
+func (a *api) askForChange(w http.ResponseWriter, r *http.Request, of Room) {
+	if !a.readForm(w, r, of) {
 		return
 	}
-	patch, faults := patchOf(q)
+	patch, faults := patchOf(r)
 	switch {
 	case len(faults) > 0:
-		a.refuse(w, r, http.StatusUnprocessableEntity, "Nothing was changed.", faults)
+		a.refuse(w, of, http.StatusUnprocessableEntity, "Nothing was changed.", faults)
 	case len(patch) == 0:
-		a.refuse(w, r, http.StatusOK, "Nothing was changed: the form has the values that the room had.", nil)
+		a.refuse(w, of, http.StatusOK, "Nothing was changed: the form has the values that the room had.", nil)
 	default:
-		a.ask(w, r, patch, false)
+		a.ask(w, of, patch, false)
 	}
 }
 
 // makeChange makes a change that its operator has been asked about. If the room was changed
 // meanwhile, they are asked again.
-func (a *api) makeChange(w http.ResponseWriter, q *http.Request, r Room) {
-	if !a.readForm(w, q, r) {
+func (a *api) makeChange(w http.ResponseWriter, r *http.Request, of Room) {
+	if !a.readForm(w, r, of) {
 		return
 	}
-	text := []byte(q.PostFormValue("patch"))
-	if version := r.Describe().Configuration.Version; q.PostFormValue("version") != strconv.FormatInt(version, 10) {
+	text := []byte(r.PostFormValue("patch"))
+	if version := of.Describe().Configuration.Version; r.PostFormValue("version") != strconv.FormatInt(version, 10) {
 		var patch map[string]json.RawMessage
 		if json.Unmarshal(text, &patch) == nil {
-			a.ask(w, r, patch, true)
+			a.ask(w, of, patch, true)
 			return
 		}
 	}
-	if err := a.change(q, r, text); err != nil {
+	if err := a.change(r, of, text); err != nil {
 		status, detail, faults := unchanged(err)
-		a.refuse(w, r, status, detail, faults)
+		a.refuse(w, of, status, detail, faults)
 		return
 	}
-	http.Redirect(w, q, "/?changed="+r.Queue().Name()+"#"+r.Queue().Name(), http.StatusSeeOther)
+	http.Redirect(w, r, "/?changed="+of.Queue().Name()+"#"+of.Queue().Name(), http.StatusSeeOther)
 }
 
 // readForm reads the form that a request brings; if it cannot, it has answered instead.
-func (a *api) readForm(w http.ResponseWriter, q *http.Request, r Room) bool {
-	q.Body = http.MaxBytesReader(w, q.Body, maxForm)
-	if err := q.ParseForm(); err != nil {
-		a.refuse(w, r, http.StatusBadRequest, "Nothing was changed: the form could not be read.", nil)
+func (a *api) readForm(w http.ResponseWriter, r *http.Request, of Room) bool {
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	if err := r.ParseForm(); err != nil {
+		a.refuse(w, of, http.StatusBadRequest, "Nothing was changed: the form could not be read.", nil)
 		return false
 	}
 	return true
 }
 
 // refuse answers with why nothing was changed.
-func (a *api) refuse(w http.ResponseWriter, r Room, status int, detail string, faults []string) {
-	a.show(dashboard.Refusal{Room: r.Queue().Name(), Status: status, Detail: detail, Faults: faults, LoggedIn: a.Token != ""}.Write(w))
+func (a *api) refuse(w http.ResponseWriter, of Room, status int, detail string, faults []string) {
+	a.show(dashboard.Refusal{Room: of.Queue().Name(), Status: status, Detail: detail, Faults: faults, LoggedIn: a.Token != ""}.Write(w))
 }
 
 // patchOf is the change that a form asks for: the settings whose values are not those that the form
 // came with. The faults are all values that do not fit.
-func patchOf(q *http.Request) (patch map[string]json.RawMessage, faults []string) {
+func patchOf(r *http.Request) (patch map[string]json.RawMessage, faults []string) {
 	patch = map[string]json.RawMessage{}
 	for _, name := range switches {
-		given, was := textOf(q, name), textOf(q, "was."+name)
-		if !q.PostForm.Has(name) || given == was {
+		given, was := textOf(r, name), textOf(r, "was."+name)
+		if !r.PostForm.Has(name) || given == was {
 			continue
 		}
 		f := queue.Setting(name)
@@ -141,20 +141,20 @@ func patchOf(q *http.Request) (patch map[string]json.RawMessage, faults []string
 		}
 		patch[name], _ = f.JSON(v) // what was parsed can be written
 	}
-	if name := q.PostFormValue("reset"); queue.Setting(name) != nil {
+	if name := r.PostFormValue("reset"); queue.Setting(name) != nil {
 		patch[name] = json.RawMessage("null")
 	}
 	return patch, faults
 }
 
 // textOf is a value of a form, without what browsers and fingers add.
-func textOf(q *http.Request, name string) string {
-	return strings.TrimSpace(strings.ReplaceAll(q.PostFormValue(name), "\r\n", "\n"))
+func textOf(r *http.Request, name string) string {
+	return strings.TrimSpace(strings.ReplaceAll(r.PostFormValue(name), "\r\n", "\n"))
 }
 
 // eventNamed is the event of a room that has a name; the zero Event if there is none.
-func eventNamed(r Room, name string) event.Event {
-	events := r.Events()
+func eventNamed(of Room, name string) event.Event {
+	events := of.Events()
 	if i := events.Named(name); i >= 0 {
 		return events[i]
 	}
@@ -162,12 +162,12 @@ func eventNamed(r Room, name string) event.Event {
 }
 
 // ask answers with the question whether a change is to be made.
-func (a *api) ask(w http.ResponseWriter, r Room, patch map[string]json.RawMessage, outdated bool) {
+func (a *api) ask(w http.ResponseWriter, of Room, patch map[string]json.RawMessage, outdated bool) {
 	text, _ := json.Marshal(patch) // which was JSON
-	now := r.Queue().Settings()
-	s, own := byOperators(now), eventNamed(r, now.Event.Name).Overrides
+	now := of.Queue().Settings()
+	s, own := byOperators(now), eventNamed(of, now.Event.Name).Overrides
 	question := dashboard.Question{
-		Room: r.Queue().Name(), Patch: string(text), Version: r.Describe().Configuration.Version, Outdated: outdated, LoggedIn: a.Token != "",
+		Room: of.Queue().Name(), Patch: string(text), Version: of.Describe().Configuration.Version, Outdated: outdated, LoggedIn: a.Token != "",
 	}
 	for _, name := range slices.Sorted(maps.Keys(patch)) {
 		f := queue.Setting(name)

@@ -41,57 +41,57 @@ type waiterJSON struct {
 	Until        time.Time `json:"until"` // the place is lost without a check-in
 }
 
-func describeSeat(r Room, s queue.Seat) visitorJSON {
+func describeSeat(of Room, s queue.Seat) visitorJSON {
 	accepted, expires := s.AcceptedAt.Time(), s.Expires.Time()
-	return visitorJSON{ID: s.ID.String(), Label: r.Label(s.ID), Accepted: &accepted, ExpiresAt: &expires}
+	return visitorJSON{ID: s.ID.String(), Label: of.Label(s.ID), Accepted: &accepted, ExpiresAt: &expires}
 }
 
-func describeWaiter(r Room, w queue.Waiter) visitorJSON {
-	return visitorJSON{ID: w.ID.String(), Label: r.Label(w.ID), waiterJSON: &waiterJSON{
+func describeWaiter(of Room, w queue.Waiter) visitorJSON {
+	return visitorJSON{ID: w.ID.String(), Label: of.Label(w.ID), waiterJSON: &waiterJSON{
 		Position: w.Ahead + 1, TicketNumber: w.Number, Priority: w.Priority, Until: w.Until.Time(),
 	}}
 }
 
 const storeAway = "The store does not answer."
 
-func (a *api) getVisitors(w http.ResponseWriter, q *http.Request, r Room) {
-	roster, err := r.Queue().Roster(q.Context())
+func (a *api) getVisitors(w http.ResponseWriter, r *http.Request, of Room) {
+	roster, err := of.Queue().Roster(r.Context())
 	if err != nil {
-		a.storeFailed(w, r, err)
+		a.storeFailed(w, of, err)
 		return
 	}
 	list := visitorsJSON{
-		Active: []visitorJSON{}, Waiting: []visitorJSON{}, WaitingKnown: hasLine(r),
+		Active: []visitorJSON{}, Waiting: []visitorJSON{}, WaitingKnown: hasLine(of),
 		Truncated: len(roster.Seated) == queue.MaxRoster || len(roster.Line) == queue.MaxRoster,
 	}
 	for _, s := range roster.Seated {
-		list.Active = append(list.Active, describeSeat(r, s))
+		list.Active = append(list.Active, describeSeat(of, s))
 	}
 	for _, in := range roster.Line {
-		list.Waiting = append(list.Waiting, describeWaiter(r, in))
+		list.Waiting = append(list.Waiting, describeWaiter(of, in))
 	}
 	reply.JSON(w, list)
 }
 
-func (a *api) storeFailed(w http.ResponseWriter, r Room, err error) {
-	a.log(r).Error("visitors not known", zap.Error(err))
+func (a *api) storeFailed(w http.ResponseWriter, of Room, err error) {
+	a.log(of).Error("visitors not known", zap.Error(err))
 	reply.Problem(w, http.StatusServiceUnavailable, storeAway)
 }
 
 // hasLine says whether those who wait in the room are known by name.
-func hasLine(r Room) bool { return r.Queue().Settings().Method.HasExactLine() }
+func hasLine(of Room) bool { return of.Queue().Settings().Method.HasExactLine() }
 
 // withVisitor finds the id that the path names: in hexadecimal, or as a subject.
 func (a *api) withVisitor(next func(http.ResponseWriter, *http.Request, Room, queue.ID)) http.HandlerFunc {
-	return a.withRoom(func(w http.ResponseWriter, q *http.Request, r Room) {
+	return a.withRoom(func(w http.ResponseWriter, r *http.Request, of Room) {
 		var id queue.ID
-		text := q.PathValue("id")
+		text := r.PathValue("id")
 		if subject, ok := strings.CutPrefix(text, "subject:"); ok && subject != "" {
-			next(w, q, r, room.SubjectID(r.Queue().Name(), subject))
+			next(w, r, of, room.SubjectID(of.Queue().Name(), subject))
 			return
 		}
 		if b, err := hex.DecodeString(text); err == nil && len(b) == len(id) {
-			next(w, q, r, queue.ID(b))
+			next(w, r, of, queue.ID(b))
 			return
 		}
 		reply.Problem(w, http.StatusNotFound, "An id is 32 hexadecimal digits, or subject: and the subject's name.")
@@ -100,45 +100,45 @@ func (a *api) withVisitor(next func(http.ResponseWriter, *http.Request, Room, qu
 
 // renewVisitor renews somebody's session, or makes their check-in, and tells how they
 // stand then.
-func (a *api) renewVisitor(w http.ResponseWriter, q *http.Request, r Room, id queue.ID) {
-	if err := r.Queue().Renew(q.Context(), a.Clock(), id); err != nil {
-		a.storeFailed(w, r, err)
+func (a *api) renewVisitor(w http.ResponseWriter, r *http.Request, of Room, id queue.ID) {
+	if err := of.Queue().Renew(r.Context(), a.Clock(), id); err != nil {
+		a.storeFailed(w, of, err)
 		return
 	}
-	a.noteVisitor(q, r, "visitor renewed", id)
-	a.getVisitor(w, q, r, id)
+	a.noteVisitor(r, of, "visitor renewed", id)
+	a.getVisitor(w, r, of, id)
 }
 
 // getVisitor tells how somebody stands.
-func (a *api) getVisitor(w http.ResponseWriter, q *http.Request, r Room, id queue.ID) {
-	roster, err := r.Queue().Roster(q.Context(), id)
+func (a *api) getVisitor(w http.ResponseWriter, r *http.Request, of Room, id queue.ID) {
+	roster, err := of.Queue().Roster(r.Context(), id)
 	switch {
 	case err != nil:
-		a.storeFailed(w, r, err)
+		a.storeFailed(w, of, err)
 	case len(roster.Seated) > 0:
-		v := describeSeat(r, roster.Seated[0])
+		v := describeSeat(of, roster.Seated[0])
 		v.Status = "active"
 		reply.JSON(w, v)
 	case len(roster.Line) > 0:
-		v := describeWaiter(r, roster.Line[0])
+		v := describeWaiter(of, roster.Line[0])
 		v.Status = "waiting"
 		reply.JSON(w, v)
 	default:
-		noVisitor(w, r)
+		noVisitor(w, of)
 	}
 }
 
-func noVisitor(w http.ResponseWriter, r Room) {
+func noVisitor(w http.ResponseWriter, of Room) {
 	detail := "Nobody of this id is in the room or in its line."
-	if !hasLine(r) {
+	if !hasLine(of) {
 		detail = "Nobody of this id is in the room. Those who wait are known by name in an exact line only."
 	}
 	reply.Problem(w, http.StatusNotFound, detail)
 }
 
 // patchVisitor gives somebody in an exact line a priority.
-func (a *api) patchVisitor(w http.ResponseWriter, q *http.Request, r Room, id queue.ID) {
-	body, ok := ReadChange(w, q)
+func (a *api) patchVisitor(w http.ResponseWriter, r *http.Request, of Room, id queue.ID) {
+	body, ok := ReadChange(w, r)
 	if !ok {
 		return
 	}
@@ -147,19 +147,19 @@ func (a *api) patchVisitor(w http.ResponseWriter, q *http.Request, r Room, id qu
 		reply.Problem(w, http.StatusUnprocessableEntity, `Nothing was changed: send {"priority": n}, a whole number from -32768 to 32767.`)
 		return
 	}
-	if !hasLine(r) {
+	if !hasLine(of) {
 		reply.Problem(w, http.StatusConflict, "Nothing was changed: the room has no exact line (queueing_method line), and so no priorities.")
 		return
 	}
-	found, err := a.prefer(q.Context(), r, id, priority)
+	found, err := a.prefer(r.Context(), of, id, priority)
 	switch {
 	case err != nil:
-		a.storeFailed(w, r, err)
+		a.storeFailed(w, of, err)
 	case !found:
 		reply.Problem(w, http.StatusNotFound, "Nobody of this id is in the line.")
 	default:
-		a.log(r).Info("visitor given a priority", zap.Int16("priority", priority), zap.String("by", a.by(q)))
-		a.getVisitor(w, q, r, id)
+		a.log(of).Info("visitor given a priority", zap.Int16("priority", priority), zap.String("by", a.by(r)))
+		a.getVisitor(w, r, of, id)
 	}
 }
 
@@ -175,26 +175,26 @@ func parsePriority(body []byte) (priority int16, ok bool) {
 }
 
 // prefer gives a visitor a priority, unless they are not in the line.
-func (a *api) prefer(ctx context.Context, r Room, id queue.ID, priority int16) (found bool, err error) {
-	roster, err := r.Queue().Roster(ctx, id)
+func (a *api) prefer(ctx context.Context, of Room, id queue.ID, priority int16) (found bool, err error) {
+	roster, err := of.Queue().Roster(ctx, id)
 	if err != nil || len(roster.Line) == 0 {
 		return false, err
 	}
-	return true, r.Queue().Prefer(ctx, a.Clock(), id, priority)
+	return true, of.Queue().Prefer(ctx, a.Clock(), id, priority)
 }
 
 // deleteVisitor ends a session, or takes somebody out of an exact line.
-func (a *api) deleteVisitor(w http.ResponseWriter, q *http.Request, r Room, id queue.ID) {
-	found, err := r.Queue().Remove(q.Context(), a.Clock(), id)
+func (a *api) deleteVisitor(w http.ResponseWriter, r *http.Request, of Room, id queue.ID) {
+	found, err := of.Queue().Remove(r.Context(), a.Clock(), id)
 	switch {
 	case err != nil:
-		a.storeFailed(w, r, err)
+		a.storeFailed(w, of, err)
 	case !found:
-		noVisitor(w, r)
+		noVisitor(w, of)
 	default:
-		r.Disconnect(id)
-		a.noteVisitor(q, r, "visitor removed", id)
-		a.log(r).Info("visitor removed", zap.String("by", a.by(q)))
+		of.Disconnect(id)
+		a.noteVisitor(r, of, "visitor removed", id)
+		a.log(of).Info("visitor removed", zap.String("by", a.by(r)))
 		w.WriteHeader(http.StatusNoContent)
 	}
 }

@@ -93,9 +93,9 @@ func (b *Binder) Bind(r *http.Request, trust origin.Trust) Binding {
 	return b.hash(b.to, 0, r, trust)
 }
 
-// Holds says whether a ticket that was sealed with one of the keys belongs to a request's sender.
+// Owns says whether a ticket that was sealed with one of the keys belongs to a request's sender.
 // One that was issued while none were bound does, and so do all while none are.
-func (b *Binder) Holds(bound Binding, key int, r *http.Request, trust origin.Trust) bool {
+func (b *Binder) Owns(bound Binding, key int, r *http.Request, trust origin.Trust) bool {
 	if b.to == Off || bound.To == Off {
 		return true
 	}
@@ -103,8 +103,8 @@ func (b *Binder) Holds(bound Binding, key int, r *http.Request, trust origin.Tru
 	return subtle.ConstantTimeCompare(theirs.Hash[:], bound.Hash[:]) == 1
 }
 
-// HoldsBytes is Holds for a Binding as Bytes returns it.
-func (b *Binder) HoldsBytes(bound []byte, key int, r *http.Request, trust origin.Trust) bool {
+// OwnsBytes is Owns for a Binding as Bytes returns it.
+func (b *Binder) OwnsBytes(bound []byte, key int, r *http.Request, trust origin.Trust) bool {
 	var of Binding
 	switch len(bound) {
 	case 0:
@@ -114,7 +114,7 @@ func (b *Binder) HoldsBytes(bound []byte, key int, r *http.Request, trust origin
 	default:
 		return false
 	}
-	return b.Holds(of, key, r, trust)
+	return b.Owns(of, key, r, trust)
 }
 
 // Lacks says whether a ticket with a binding lacks what the room's tickets are bound to now.

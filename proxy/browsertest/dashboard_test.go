@@ -74,7 +74,7 @@ func newDesk(t *testing.T, token string) *desk {
 	d := &desk{t: t}
 	d.gate, err = proxy.New(t.Context(), proxy.Config{
 		Keys: []cookie.Key{key}, Rooms: []proxy.RoomConfig{shop, chat},
-		Parts: config.Parts{watch.Name: watch.Choice{Hooks: []webhooks.Hook{{Name: "team", URL: origin.JoinPath("/told")}}, Hosts: hosts}},
+		Parts: config.Parts{watch.Name: watch.Config{Hooks: []webhooks.Hook{{Name: "team", URL: origin.JoinPath("/told")}}, Hosts: hosts}},
 	},
 		proxy.Options{Store: memstore.New(), AdminToken: token, History: pastHours(t.TempDir(), time.Now())})
 	require.NoError(t, err)

@@ -17,7 +17,7 @@ import (
 // sale is an event with a shuffled prequeue, which goes on.
 func sale(starts time.Time) queue.ActiveEvent {
 	return queue.ActiveEvent{Name: "sale", Prequeue: queue.At(starts.Add(-time.Hour)), Start: queue.At(starts), End: queue.At(starts.Add(time.Hour)),
-		Prequeueing: true, Holds: true, Shuffle: true}
+		Prequeueing: true, HoldsNew: true, Shuffle: true}
 }
 
 // endings are how long after start each of the streams has ended that are opened at start.

@@ -54,9 +54,9 @@ type Gate interface {
 
 	// Trust is whose forwarding headers the configuration at work believes.
 	Trust() origin.Trust
-	// Senders are who may have sent a request that is no visit, as visitors of rooms: of those that
+	// Requesters are who may have sent a request that is no visit, as visitors of rooms: of those that
 	// it asks about, and of that of its page.
-	Senders(r *http.Request) []*Visit
+	Requesters(r *http.Request) []*Visit
 
 	// Attempts are those of a network at codes and links.
 	Attempts() *networks.Bounds

@@ -81,7 +81,7 @@ func (v *Visit) openTicket(r *http.Request) (lacksBinding bool) {
 	case c.endless:
 		return false
 	case c.ticket.State == queue.None:
-	case !binder.Holds(c.bound, v.Sealed.Key, r, v.Setup.Trust):
+	case !binder.Owns(c.bound, v.Sealed.Key, r, v.Setup.Trust):
 		v.Room.Refuse(metrics.Elsewhere)
 		return false
 	}

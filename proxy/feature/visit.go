@@ -101,10 +101,10 @@ func (v *Visit) Decide(r *http.Request) queueroom.Decision {
 	return d
 }
 
-// Holds returns what says whether a cookie that carries no ticket belongs to the sender of a
+// Owns returns what says whether a cookie that carries no ticket belongs to the sender of a
 // request: by what the cookie was bound to when it was sealed with one of the keys.
-func (s *Setup) Holds(r *http.Request) func(bound []byte, key int) bool {
-	return func(bound []byte, key int) bool { return s.Binder.HoldsBytes(bound, key, r, s.Trust) }
+func (s *Setup) Owns(r *http.Request) func(bound []byte, key int) bool {
+	return func(bound []byte, key int) bool { return s.Binder.OwnsBytes(bound, key, r, s.Trust) }
 }
 
 // Bound is what a cookie that carries no ticket is bound to, if it is given to the sender of a

@@ -30,7 +30,7 @@ func (l *Waitlist) find(v *feature.Visit, r *http.Request) (g waitlist.Guest, fo
 			return g, true
 		}
 	}
-	o, found := l.setup.Load().owner(r.Header, v.Setup.Holds(r))
+	o, found := l.setup.Load().owner(r.Header, v.Setup.Owns(r))
 	if !found {
 		return g, false
 	}
@@ -53,7 +53,7 @@ const patience = 2 * time.Second
 // entry or a name, and are to be told their place unless they have accepted at another gate just
 // now.
 func (l *Waitlist) FindGuest(v *feature.Visit, r *http.Request) (person string, found bool) {
-	o, found := l.setup.Load().owner(r.Header, v.Setup.Holds(r))
+	o, found := l.setup.Load().owner(r.Header, v.Setup.Owns(r))
 	if !found && v.User == "" {
 		return "", false
 	}

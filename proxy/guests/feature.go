@@ -226,7 +226,7 @@ func (f *Feature) serve(w http.ResponseWriter, r *http.Request) {
 	case feature.Foreign(r) && !c.room.Lists(r.Header.Get("Origin")):
 		f.gate.Problem(w, r, http.StatusBadRequest)
 	default:
-		c.ServeHTTP(w, r, c.room.SenderOf(r, of, f.gate.Now()))
+		c.ServeHTTP(w, r, c.room.RequesterOf(r, of, f.gate.Now()))
 	}
 }
 
@@ -279,6 +279,6 @@ func (d *door) Before(w http.ResponseWriter, r *http.Request, v *feature.Visit) 
 		reply.Problem(w, http.StatusForbidden, "Only those who were invited are let in. The waitlist is at "+Paths+d.list.Name()+".")
 		return true
 	}
-	d.list.ServeDoor(w, r, v.Setup.SenderOf(r, v.Room, v.Now), v.Setup.DoorStatus(r))
+	d.list.ServeDoor(w, r, v.Setup.RequesterOf(r, v.Room, v.Now), v.Setup.DoorStatus(r))
 	return true
 }

@@ -58,7 +58,7 @@ func FuzzRequests(f *testing.F) {
 		r.Header.Set("Content-Type", kind)
 		r.Header.Set("Cookie", body)
 		w := httptest.NewRecorder()
-		list.ServeHTTP(w, r, feature.Sender{JSON: asJSON, Holds: func([]byte, int) bool { return true }})
+		list.ServeHTTP(w, r, feature.Requester{JSON: asJSON, Owns: func([]byte, int) bool { return true }})
 		require.Less(t, w.Code, http.StatusInternalServerError)
 		require.NotEqual(t, http.StatusSeeOther, w.Code, "nobody has a token that counts")
 		require.Equal(t, "no-store", w.Header().Get("Cache-Control"))

@@ -67,7 +67,7 @@ func (q *request) postLeave() {
 	if q.refused(err) {
 		return
 	}
-	if o, found := q.setup.owner(q.Header, q.Holds); found && o.number == e.Number {
+	if o, found := q.setup.owner(q.Header, q.Owns); found && o.number == e.Number {
 		q.setup.forget(q.w.Header(), q.HTTPS)
 	}
 	q.left()

@@ -25,11 +25,11 @@ type owner struct {
 // is.
 const ownerLength = 8 + 8
 
-// owner returns whose entry the cookie of a request is for. Holds says whether a cookie that is
+// owner returns whose entry the cookie of a request is for. Owns says whether a cookie that is
 // bound, and was sealed with one of the keys, belongs to the sender of the request.
-func (s *Setup) owner(h http.Header, holds func(bound []byte, key int) bool) (o owner, found bool) {
+func (s *Setup) owner(h http.Header, owns func(bound []byte, key int) bool) (o owner, found bool) {
 	sealed, err := s.jar.Read(h)
-	if err != nil || len(sealed.Payload) < ownerLength || !holds(sealed.Payload[ownerLength:], sealed.Key) {
+	if err != nil || len(sealed.Payload) < ownerLength || !owns(sealed.Payload[ownerLength:], sealed.Key) {
 		return owner{}, false
 	}
 	s.jar.Remember(sealed)
@@ -40,7 +40,7 @@ func (s *Setup) owner(h http.Header, holds func(bound []byte, key int) bool) (o 
 }
 
 // keep has the browser keep the cookie of an entry.
-func (s *Setup) keep(h http.Header, o owner, v *feature.Sender) error {
+func (s *Setup) keep(h http.Header, o owner, v *feature.Requester) error {
 	payload := binary.BigEndian.AppendUint64(nil, uint64(o.number))
 	payload = binary.BigEndian.AppendUint64(payload, uint64(o.joined.UnixMilli()))
 	value, err := s.jar.Seal(append(payload, v.Bound...), v.HTTPS)

@@ -24,7 +24,7 @@ const Methods = "GET, HEAD, POST, DELETE"
 // request is a request about a waitlist, and what its answer needs.
 type request struct {
 	*http.Request
-	feature.Sender
+	feature.Requester
 	w     http.ResponseWriter
 	list  *Waitlist
 	setup *Setup
@@ -32,7 +32,7 @@ type request struct {
 }
 
 // ServeHTTP answers a request for a path of the waitlist.
-func (l *Waitlist) ServeHTTP(w http.ResponseWriter, r *http.Request, v feature.Sender) {
+func (l *Waitlist) ServeHTTP(w http.ResponseWriter, r *http.Request, v feature.Requester) {
 	q := l.request(w, r, v)
 	handlers := q.handlers(strings.TrimPrefix(r.URL.Path, q.setup.path()))
 	method := r.Method
@@ -68,7 +68,7 @@ func (q *request) handlers(path string) map[string]func() {
 
 // ServeDoor answers somebody who is no guest at the door of the room: with their place, or with the
 // page on which they can sign up. The status is that of answers to those who wait.
-func (l *Waitlist) ServeDoor(w http.ResponseWriter, r *http.Request, v feature.Sender, status int) {
+func (l *Waitlist) ServeDoor(w http.ResponseWriter, r *http.Request, v feature.Requester, status int) {
 	q := l.request(w, r, v)
 	switch e, err := q.mine(); {
 	case err == nil:
@@ -82,14 +82,14 @@ func (l *Waitlist) ServeDoor(w http.ResponseWriter, r *http.Request, v feature.S
 	}
 }
 
-func (l *Waitlist) request(w http.ResponseWriter, r *http.Request, v feature.Sender) *request {
+func (l *Waitlist) request(w http.ResponseWriter, r *http.Request, v feature.Requester) *request {
 	v.JSON = v.JSON || reply.SentJSON(r) // who sends JSON reads it
-	return &request{Request: r, Sender: v, w: w, list: l, setup: l.setup.Load(), now: l.o.Clock()}
+	return &request{Request: r, Requester: v, w: w, list: l, setup: l.setup.Load(), now: l.o.Clock()}
 }
 
 // mine returns the sender's own entry. The error is waitlist.ErrNotFound if there is none.
 func (q *request) mine() (waitlist.Entry, error) {
-	o, _ := q.setup.owner(q.Header, q.Holds)
+	o, _ := q.setup.owner(q.Header, q.Owns)
 	return q.list.entryOf(q.Context(), o, q.User)
 }
 
@@ -264,7 +264,7 @@ func (q *request) see(address string) {
 
 // keep has the browser of an entry's owner keep its cookie.
 func (q *request) keep(e waitlist.Entry) bool {
-	err := q.setup.keep(q.w.Header(), owner{e.Number, e.JoinedAt}, &q.Sender)
+	err := q.setup.keep(q.w.Header(), owner{e.Number, e.JoinedAt}, &q.Requester)
 	if err != nil {
 		q.fail(err)
 	}

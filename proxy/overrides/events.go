@@ -46,7 +46,7 @@ func (d Document) OverriddenByEvent(active queue.ActiveEvent) []string {
 		return nil
 	}
 	names := slices.Sorted(maps.Keys(d.Events[i].Overrides))
-	if active.Holds {
+	if active.HoldsNew {
 		names = append(names, "queue_all")
 	}
 	return names
@@ -340,6 +340,6 @@ func (r *Room) changes(now time.Time) bool {
 		return s.Event != queue.ActiveEvent{}
 	}
 	is := s.Event
-	is.Holds = false
+	is.HoldsNew = false
 	return is != d.Events.ActiveAt(r.at(now))
 }

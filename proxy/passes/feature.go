@@ -145,7 +145,7 @@ func (f *Feature) serve(w http.ResponseWriter, r *http.Request) {
 	case feature.Foreign(r):
 		f.gate.Problem(w, r, http.StatusBadRequest)
 	default:
-		of(s).ServeHTTP(w, r, s.SenderOf(r, room, f.gate.Now()))
+		of(s).ServeHTTP(w, r, s.RequesterOf(r, room, f.gate.Now()))
 	}
 }
 
@@ -168,7 +168,7 @@ func (f *Feature) asked(r *http.Request) *feature.Setup {
 // are one visitor on all of their devices; a user whom the site names is one in any case, and stays
 // that. Somebody who is in without it, or whose pass has ended, stays in as they are.
 func (r *Room) Recognise(q *http.Request, v *feature.Visit) {
-	holder, found := r.Holder(q.Header, v.Setup.Holds(q))
+	holder, found := r.Holder(q.Header, v.Setup.Owns(q))
 	found = found && r.BelongsTo(holder, v.Subject)
 	switch isIn := v.Room.Queue.IsIn(v.Now, v.Ticket); {
 	case found && v.Subject != (queue.ID{}):
@@ -190,6 +190,6 @@ func (r *Room) Before(w http.ResponseWriter, q *http.Request, v *feature.Visit) 
 		reply.Problem(w, http.StatusForbidden, "Only those who have a pass are let in: a link, or a code for "+r.path()+".")
 		return true
 	}
-	r.ServeDoor(w, q, v.Setup.SenderOf(q, v.Room, v.Now), v.Setup.DoorStatus(q))
+	r.ServeDoor(w, q, v.Setup.RequesterOf(q, v.Room, v.Now), v.Setup.DoorStatus(q))
 	return true
 }

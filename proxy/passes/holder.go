@@ -29,11 +29,11 @@ type Holder struct {
 // cookie is bound, if it is.
 const holderLength = 1 + 4 + 8 + 8
 
-// Holder returns whose use of a pass the cookie of a request is for. It asks memory alone. Holds
+// Holder returns whose use of a pass the cookie of a request is for. It asks memory alone. Owns
 // says whether a cookie that is bound, and was sealed with one of the keys, belongs to the sender
 // of the request.
-func (r *Room) Holder(h http.Header, holds func(bound []byte, key int) bool) (Holder, bool) {
-	u, found := r.useIn(h, holds)
+func (r *Room) Holder(h http.Header, owns func(bound []byte, key int) bool) (Holder, bool) {
+	u, found := r.useIn(h, owns)
 	if !found {
 		return Holder{}, false
 	}
@@ -48,10 +48,10 @@ func (r *Room) BelongsTo(h Holder, user queue.ID) bool {
 }
 
 // useIn is the use that the cookie of a request is for, of a pass that is still good.
-func (r *Room) useIn(h http.Header, holds func(bound []byte, key int) bool) (u waitlist.PassUse, found bool) {
+func (r *Room) useIn(h http.Header, owns func(bound []byte, key int) bool) (u waitlist.PassUse, found bool) {
 	sealed, err := r.jar.Read(h)
 	b := sealed.Payload
-	if err != nil || len(b) < holderLength || int(b[0]) >= len(kinds) || !holds(b[holderLength:], sealed.Key) {
+	if err != nil || len(b) < holderLength || int(b[0]) >= len(kinds) || !owns(b[holderLength:], sealed.Key) {
 		return u, false
 	}
 	u = waitlist.PassUse{
@@ -70,7 +70,7 @@ func (r *Room) visitor(pass string, number int) queue.ID {
 }
 
 // keep has a browser keep the cookie of a use.
-func (r *Room) keep(h http.Header, u waitlist.PassUse, v *feature.Sender) error {
+func (r *Room) keep(h http.Header, u waitlist.PassUse, v *feature.Requester) error {
 	id, err := hex.DecodeString(u.Pass)
 	if err != nil {
 		return fmt.Errorf("reading the id of a pass: %w", err)

@@ -23,15 +23,15 @@ const maxForm = 4 << 10
 // request is a request about a pass, and what its answer needs.
 type request struct {
 	*http.Request
-	feature.Sender
+	feature.Requester
 	*Room
 	w http.ResponseWriter
 }
 
 // ServeHTTP answers a request for the path of the room's passes.
-func (r *Room) ServeHTTP(w http.ResponseWriter, q *http.Request, v feature.Sender) {
+func (r *Room) ServeHTTP(w http.ResponseWriter, q *http.Request, v feature.Requester) {
 	v.JSON = v.JSON || reply.SentJSON(q) // who sends JSON reads it
-	a := &request{Request: q, Sender: v, Room: r, w: w}
+	a := &request{Request: q, Requester: v, Room: r, w: w}
 	switch q.Method {
 	case http.MethodGet, http.MethodHead:
 		a.show()
@@ -45,8 +45,8 @@ func (r *Room) ServeHTTP(w http.ResponseWriter, q *http.Request, v feature.Sende
 
 // ServeDoor answers somebody without a pass at the door of a room that lets in nobody else. The
 // status is that of answers to those who wait.
-func (r *Room) ServeDoor(w http.ResponseWriter, q *http.Request, v feature.Sender, status int) {
-	a := &request{Request: q, Sender: v, Room: r, w: w}
+func (r *Room) ServeDoor(w http.ResponseWriter, q *http.Request, v feature.Requester, status int) {
+	a := &request{Request: q, Requester: v, Room: r, w: w}
 	if v.JSON {
 		a.json(status, map[string]any{"status": "none", "path": r.path()})
 		return
@@ -76,7 +76,7 @@ func (a *request) show() {
 // has yet. The error is waitlist.ErrExpired where there is none.
 func (a *request) ofLink(token string) (waitlist.PassUse, error) {
 	id, err := a.linked(token)
-	if own, has := a.useIn(a.Header, a.Holds); err != nil || has && own.Pass == id {
+	if own, has := a.useIn(a.Header, a.Owns); err != nil || has && own.Pass == id {
 		return own, err
 	}
 	p, err := a.o.Record.Usable(a.Context(), a.Config.Room, id, a.o.Clock())
@@ -137,7 +137,7 @@ func (a *request) use() {
 	case errors.Is(err, waitlist.ErrExpired) && f.Token == "" && !a.JSON:
 		a.page(http.StatusGone, passpage.View{State: passpage.Code, Wrong: true})
 	case a.refused(err):
-	case a.refused(a.keep(a.w.Header(), u, &a.Sender)):
+	case a.refused(a.keep(a.w.Header(), u, &a.Requester)):
 	case a.JSON:
 		a.json(http.StatusOK, map[string]any{"kind": u.Kind, "expiresAt": u.Expires, "enterPath": a.Enter})
 	default:
@@ -153,7 +153,7 @@ func (a *request) use() {
 // does not use it again.
 func (a *request) useOf(f form) (waitlist.PassUse, error) {
 	id, err := a.passOf(f)
-	if own, has := a.useIn(a.Header, a.Holds); err != nil || has && own.Pass == id {
+	if own, has := a.useIn(a.Header, a.Owns); err != nil || has && own.Pass == id {
 		return own, err
 	}
 	return a.o.Record.Use(a.Context(), a.Config.Room, id, f.Form, a.o.Clock())

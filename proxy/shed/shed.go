@@ -47,7 +47,7 @@ func (f *Feature) Aside(r *http.Request) {
 	c := flood.Of(r.Context())
 	switch {
 	case f.gate.Trust().TrustsPeer(r):
-	case c.Presses() && slices.ContainsFunc(f.gate.Senders(r), isIn):
+	case c.Presses() && slices.ContainsFunc(f.gate.Requesters(r), isIn):
 		c.Keep()
 	case c.Sheds(flood.Aside):
 		c.Shed(r)

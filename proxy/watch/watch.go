@@ -77,11 +77,11 @@ func (t *frequency) add(now time.Time, kind webhooks.Kind) int {
 	return t.times[kind]
 }
 
-// Name is that of the feature. What a configuration says of it beside its rooms is a [Choice].
+// Name is that of the feature. What a configuration says of it beside its rooms is a [Config].
 const Name = "webhooks"
 
-// Choice are the webhooks of a gate.
-type Choice struct {
+// Config are the webhooks of a gate.
+type Config struct {
 	Hooks []webhooks.Hook // their URLs have passed Hosts.Check
 	Hosts outbound.Hosts  // that they may be at
 }
@@ -90,7 +90,7 @@ type Choice struct {
 type Feature struct {
 	gate  feature.Gate
 	hooks *webhooks.Sender
-	next  Choice
+	next  Config
 }
 
 // NewFeature returns what has the webhooks of a gate told.
@@ -105,7 +105,7 @@ func (*Feature) Part(context.Context, *feature.Setup) (feature.Part, error) { re
 
 // Choose implements [feature.Chooser].
 func (f *Feature) Choose(_ context.Context, c feature.Configuration) error {
-	f.next, _ = c.Options(Name).(Choice)
+	f.next, _ = c.Options(Name).(Config)
 	return nil
 }
 
@@ -124,7 +124,7 @@ func (f *Feature) Follow(r *feature.Room) {
 	n, w := r.Queue.Numbers(), feature.StateOf[watched](r)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	seen := w.look(now, n, r.Queue.StoreFailing(), r.Queue.Holds())
+	seen := w.look(now, n, r.Queue.StoreFailing(), r.Queue.HoldsActive())
 	for _, kind := range seen {
 		f.tell(r, w, webhooks.Event{Kind: kind, Room: r.Queue.Name(), At: now, Details: detailsOf(n)})
 	}

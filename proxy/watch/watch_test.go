@@ -86,7 +86,7 @@ func telling(t *testing.T, h *hooked) func(*proxy.Config, *proxy.Options) {
 	return func(c *proxy.Config, o *proxy.Options) {
 		o.SyncInterval = 5 * time.Millisecond
 		hosts, err := outbound.ParseHosts([]string{"http://localhost"})
-		c.Parts = c.Parts.With(watch.Name, watch.Choice{Hooks: []webhooks.Hook{{URL: u, Secret: []byte(strings.Repeat("s", 32))}}, Hosts: hosts})
+		c.Parts = c.Parts.With(watch.Name, watch.Config{Hooks: []webhooks.Hook{{URL: u, Secret: []byte(strings.Repeat("s", 32))}}, Hosts: hosts})
 		require.NoError(t, err)
 	}
 }

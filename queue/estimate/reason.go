@@ -41,7 +41,7 @@ var reasons = []reason{
 	{QueueAll, "queue_all is on: everybody new is held until it is switched off.",
 		func(n *Numbers) bool { return n.Settings.HeldByOperators() }},
 	{EventHolds, "An event is about to start: everybody new is held until it does.",
-		func(n *Numbers) bool { return n.Settings.Event.Holds }},
+		func(n *Numbers) bool { return n.Settings.Event.HoldsNew }},
 	{SoldOut, "The origin says that nothing is left, and on_sold_out closes the room: everybody new is turned away.",
 		func(n *Numbers) bool { return n.Settings.SoldOut(n.Stock) }},
 	{MethodRejects, "The method is reject: everybody new is turned away.",

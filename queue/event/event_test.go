@@ -94,7 +94,7 @@ func TestTheEventInForceHasItsOwnSettingsOverTheRooms(t *testing.T) {
 	}
 	assert.Equal(t, s, at(-30*time.Minute-time.Millisecond), "before the prequeue")
 	pre := at(-30 * time.Minute)
-	assert.True(t, pre.QueueAll && pre.Event.Prequeueing && pre.Event.Holds)
+	assert.True(t, pre.QueueAll && pre.Event.Prequeueing && pre.Event.HoldsNew)
 	assert.False(t, pre.HeldByOperators())
 	started := at(0)
 	assert.False(t, started.QueueAll || started.Event.Prequeueing)

@@ -108,7 +108,7 @@ func (l List) Over(s queue.Settings, active queue.ActiveEvent) queue.Settings {
 	}
 	s = l[i].Over(s)
 	s.Event = active
-	if s.Event.Holds = active.Prequeueing && !s.QueueAll; s.Event.Holds {
+	if s.Event.HoldsNew = active.Prequeueing && !s.QueueAll; s.Event.HoldsNew {
 		s.QueueAll = true
 	}
 	return s

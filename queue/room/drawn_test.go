@@ -55,7 +55,7 @@ func (p *prequeue) cancelled() { p.goesBy(1, p.s) }
 func (p *prequeue) begins() {
 	s := p.s
 	s.QueueAll = true
-	s.Event = queue.ActiveEvent{Name: "sale", Prequeue: start, Start: start.Add(6 * time.Minute), End: start.Add(time.Hour), Prequeueing: true, Holds: true, Shuffle: true}
+	s.Event = queue.ActiveEvent{Name: "sale", Prequeue: start, Start: start.Add(6 * time.Minute), End: start.Add(time.Hour), Prequeueing: true, HoldsNew: true, Shuffle: true}
 	p.goesBy(0, s)
 }
 
@@ -234,11 +234,11 @@ func TestWhoseTicketIsAsOldAsAStreamIsInTheDrawIfTheStartIsMovedToNow(t *testing
 	p.waiting = nil
 	p.until(5 * time.Minute)
 	s := p.s
-	s.Event = queue.ActiveEvent{Name: "sale", Prequeue: start, Start: start.Add(5*time.Minute + time.Second), End: start.Add(time.Hour), Prequeueing: true, Holds: true, Shuffle: true}
+	s.Event = queue.ActiveEvent{Name: "sale", Prequeue: start, Start: start.Add(5*time.Minute + time.Second), End: start.Add(time.Hour), Prequeueing: true, HoldsNew: true, Shuffle: true}
 	s.QueueAll = true
 	p.goesBy(0, s)
 	p.until(5*time.Minute + 2*time.Second)
-	s.QueueAll, s.Event.Prequeueing, s.Event.Holds = false, false, false
+	s.QueueAll, s.Event.Prequeueing, s.Event.HoldsNew = false, false, false
 	p.goesBy(0, s)
 	p.until(5*time.Minute + 40*time.Second)
 	d := p.gates[1].visit(asked)

@@ -229,11 +229,11 @@ func TestASoldOutRoomThatHoldsEverybodyHasThemWait(t *testing.T) {
 	d.sync()
 	require.Equal(t, room.Rejected, d.arrive().Outcome)
 	s.QueueAll = true
-	s.Event = queue.ActiveEvent{Prequeue: d.now, Start: d.now.Add(time.Minute), End: d.now.Add(time.Hour), Prequeueing: true, Holds: true}
+	s.Event = queue.ActiveEvent{Prequeue: d.now, Start: d.now.Add(time.Minute), End: d.now.Add(time.Hour), Prequeueing: true, HoldsNew: true}
 	d.configure(s)
 	waiting := d.join()
 	d.now = d.now.Add(time.Minute)
-	s.QueueAll, s.Event.Prequeueing, s.Event.Holds = false, false, false
+	s.QueueAll, s.Event.Prequeueing, s.Event.HoldsNew = false, false, false
 	d.configure(s)
 	d.isIn(waiting)
 	d.room.HearLeft(d.now.Time(), 0)

@@ -34,7 +34,7 @@ func TestARoomSaysWhyPeopleWait(t *testing.T) {
 		estimate.QueueAll:      {with(func(s *queue.Settings) { s.QueueAll = true }), func(*door, *fallible) {}},
 		estimate.MethodRejects: {with(func(s *queue.Settings) { s.Method = queue.Reject }), func(*door, *fallible) {}},
 		estimate.EventHolds: {with(func(s *queue.Settings) {
-			s.QueueAll, s.Event = true, queue.ActiveEvent{Name: "sale", Prequeueing: true, Holds: true}
+			s.QueueAll, s.Event = true, queue.ActiveEvent{Name: "sale", Prequeueing: true, HoldsNew: true}
 		}), func(*door, *fallible) {}},
 		estimate.ActiveHeld: {with(func(s *queue.Settings) { s.QueueAll, s.HoldActive = true, queue.HoldNow }), func(*door, *fallible) {}},
 		estimate.SoldOut: {with(func(s *queue.Settings) { s.OnSoldOut = queue.CloseToAll }), func(d *door, _ *fallible) {

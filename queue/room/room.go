@@ -303,8 +303,8 @@ func (r *Room) Leads() bool {
 	return len(nodes) == 0 || r.exchange.node <= slices.Min(nodes)
 }
 
-// Holds reports whether those who are in are held.
-func (r *Room) Holds() bool { return r.conditions.rules.Load().HoldsActive() }
+// HoldsActive reports whether those who are in are held.
+func (r *Room) HoldsActive() bool { return r.conditions.rules.Load().HoldsActive() }
 
 // Pause stops admissions, or lets them go on, without touching the settings:
 // for a time in which the origin does not answer.

@@ -84,10 +84,10 @@ const DocsPath = "/docs/"
 const AssetPath = "/assets/"
 
 // ServeAsset answers with a file that a page loads. Its name has the hash of its text.
-func ServeAsset(w http.ResponseWriter, q *http.Request) {
-	a, found := assets[strings.TrimPrefix(q.URL.Path, AssetPath)]
+func ServeAsset(w http.ResponseWriter, r *http.Request) {
+	a, found := assets[strings.TrimPrefix(r.URL.Path, AssetPath)]
 	if !found {
-		http.NotFound(w, q)
+		http.NotFound(w, r)
 		return
 	}
 	w.Header().Set("Content-Type", a.contentType)

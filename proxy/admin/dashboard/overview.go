@@ -38,7 +38,7 @@ type Room struct {
 	Changes   []Change
 	Occupants *Occupants // nil where the site gives its users no names
 	Form      Form
-	Holds     bool   // queue_all is on
+	QueueAll  bool   // by operators
 	Resource  string // of the API
 
 	Explanation string // of what the origin's pace and the traffic do to the room; "" for nothing

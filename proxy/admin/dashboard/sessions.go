@@ -45,18 +45,18 @@ func NewSessions(token string, clock func() time.Time) *Sessions {
 const endBytes, nameAt = 8, 8 + 16
 
 // Begin logs an operator in, who goes by a short name; it may be empty.
-func (s *Sessions) Begin(w http.ResponseWriter, q *http.Request, name string) {
+func (s *Sessions) Begin(w http.ResponseWriter, r *http.Request, name string) {
 	end := s.clock().Add(sessionLasts)
 	body := make([]byte, nameAt, nameAt+len(name))
 	binary.BigEndian.PutUint64(body, uint64(end.Unix()))
 	_, _ = rand.Read(body[endBytes:]) // it never fails
 	body = append(body, name...)
-	http.SetCookie(w, cookie(q, base64.RawURLEncoding.EncodeToString(s.seal(body)), int(sessionLasts.Seconds())))
+	http.SetCookie(w, cookie(r, base64.RawURLEncoding.EncodeToString(s.seal(body)), int(sessionLasts.Seconds())))
 }
 
 // End logs the operator out who sends the request.
-func (s *Sessions) End(w http.ResponseWriter, q *http.Request) {
-	if session, end, ok := s.read(q); ok {
+func (s *Sessions) End(w http.ResponseWriter, r *http.Request) {
+	if session, end, ok := s.read(r); ok {
 		s.mu.Lock()
 		maps.DeleteFunc(s.ended, func(_ string, end time.Time) bool { return !end.After(s.clock()) })
 		if len(s.ended) < maxEnded {
@@ -64,19 +64,19 @@ func (s *Sessions) End(w http.ResponseWriter, q *http.Request) {
 		}
 		s.mu.Unlock()
 	}
-	http.SetCookie(w, cookie(q, "", -1))
+	http.SetCookie(w, cookie(r, "", -1))
 }
 
 // Has reports whether the request comes from an operator who is logged in.
-func (s *Sessions) Has(q *http.Request) bool {
-	_, _, ok := s.read(q)
+func (s *Sessions) Has(r *http.Request) bool {
+	_, _, ok := s.read(r)
 	return ok
 }
 
 // Name is what the operator who sends the request goes by; "" if they are not logged in, or have
 // said nothing.
-func (s *Sessions) Name(q *http.Request) string {
-	session, _, ok := s.read(q)
+func (s *Sessions) Name(r *http.Request) string {
+	session, _, ok := s.read(r)
 	if !ok {
 		return ""
 	}
@@ -85,8 +85,8 @@ func (s *Sessions) Name(q *http.Request) string {
 
 // read returns the session of a request, and when it ends. Other programs on the host may have set
 // cookies of the same name.
-func (s *Sessions) read(q *http.Request) (session string, end time.Time, ok bool) {
-	for _, c := range q.CookiesNamed(CookieName) {
+func (s *Sessions) read(r *http.Request) (session string, end time.Time, ok bool) {
+	for _, c := range r.CookiesNamed(CookieName) {
 		if session, end, ok = s.open(c.Value); ok {
 			return session, end, true
 		}
@@ -117,9 +117,9 @@ func (s *Sessions) seal(body []byte) []byte {
 
 // cookie is sent over https only if the operator came that way, as a proxy before the listener
 // says, too: whoever lies about that does so about their own cookie.
-func cookie(q *http.Request, value string, maxAge int) *http.Cookie {
+func cookie(r *http.Request, value string, maxAge int) *http.Cookie {
 	return &http.Cookie{
 		Name: CookieName, Value: value, Path: "/", MaxAge: maxAge, HttpOnly: true, SameSite: http.SameSiteStrictMode,
-		Secure: q.TLS != nil || q.Header.Get("X-Forwarded-Proto") == "https",
+		Secure: r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https",
 	}
 }

@@ -52,10 +52,10 @@ func TestAKeyReportsItsActionsAndNothingElse(t *testing.T) {
 	for _, admin := range []string{"", "the admin's token"} {
 		g := newGuests(t, 1, actions)
 		as := func(key, method, path, body string) int {
-			q := httptest.NewRequest(method, "http://localhost/api/v1/waitlists/beta"+path, strings.NewReader(body))
-			q.Header.Set("Authorization", "Bearer "+key)
+			r := httptest.NewRequest(method, "http://localhost/api/v1/waitlists/beta"+path, strings.NewReader(body))
+			r.Header.Set("Authorization", "Bearer "+key)
 			w := httptest.NewRecorder()
-			g.handlerWith(admin).ServeHTTP(w, q)
+			g.handlerWith(admin).ServeHTTP(w, r)
 			return w.Code
 		}
 		bought, wrote := `{"action": "bought", "id": "a"}`, `{"action": "wrote", "id": "b"}`

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Sender is who sent a request about a room to one of the gate's own pages.
-type Sender struct {
+// Requester is who sent a request about a room to one of the gate's own pages.
+type Requester struct {
 	User    string // the site's own name for them; "" if it does not name them
 	Addr    netip.Addr
 	HTTPS   bool
@@ -16,15 +16,15 @@ type Sender struct {
 	Enter   string // the path of the room on the host that was asked
 
 	Bound []byte                           // to whom their cookie is bound; nil for nobody
-	Holds func(bound []byte, key int) bool // whether a cookie that is bound, and was sealed with one of the keys, belongs to them
+	Owns  func(bound []byte, key int) bool // whether a cookie that is bound, and was sealed with one of the keys, belongs to them
 }
 
-// SenderOf returns who sent a request at now, which is about the room.
-func (s *Setup) SenderOf(r *http.Request, of *Room, now time.Time) Sender {
+// RequesterOf returns who sent a request at now, which is about the room.
+func (s *Setup) RequesterOf(r *http.Request, of *Room, now time.Time) Requester {
 	claim, _ := s.Subjects.Read(r, s.Trust, now) // a token that does not count names nobody
-	return Sender{
+	return Requester{
 		User: claim.Subject, Addr: s.Trust.ClientAddr(r), HTTPS: s.HTTPS(r), JSON: s.Config.JSON && WantsJSON(r),
-		Message: of.Settings().Message, Enter: s.PathOn(r.Host), Bound: s.Bound(r), Holds: s.Holds(r),
+		Message: of.Settings().Message, Enter: s.PathOn(r.Host), Bound: s.Bound(r), Owns: s.Owns(r),
 	}
 }
 
