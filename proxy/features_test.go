@@ -71,8 +71,16 @@ func (g *greeter) Paths() []feature.Path {
 
 func (g *greeter) Admin(a admin.API) admin.Part {
 	return admin.Part{
-		Document: "paths:\n  /api/v1/rooms/{room}/greeting:\n    get: {summary: The words., responses: {'200': {description: They are.}}}\n",
-		Section:  func(context.Context) (template.HTML, error) { return "<h2>Greetings</h2>", nil },
+		Document: `paths:
+  /api/v1/rooms/{room}/greeting:
+    parameters: [{$ref: '#/components/parameters/Room'}]
+    get:
+      summary: The words.
+      responses:
+        '200': {description: The words., content: {application/json: {schema: {type: string}}}}
+        default: {$ref: '#/components/responses/Problem'}
+`,
+		Section: func(context.Context) (template.HTML, error) { return "<h2>Greetings</h2>", nil },
 		Resources: []admin.Resource{{Pattern: "GET /api/v1/rooms/{room}/greeting", Answer: a.WithRoom(func(w http.ResponseWriter, _ *http.Request, of admin.Room) {
 			said, _ := feature.PartOf[greeting](g.gate.Room(of.Queue().Name()).Setup())
 			reply.JSON(w, said.Words)
