@@ -165,7 +165,7 @@ func TestGateDoesNotStartWithoutItsStore(t *testing.T) {
 		late.launch()
 		assert.Equal(t, 1, late.exit(), name)
 		assert.Regexp(t, `^(\{.*\n)*fairdoor: opening the store: .*\n$`, late.log.String(), name)
-		assert.Less(t, time.Since(began), patience/2, name)
+		assert.Less(t, time.Since(began), patience, name)
 		s.until("the store does not answer", func() bool { return s.failing(true) })
 		assert.Equal(t, 200, s.gates[0].ready(), name)
 		fault.end()

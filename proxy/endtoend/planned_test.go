@@ -19,7 +19,7 @@ import (
 func TestASaleInRealTime(t *testing.T) {
 	t.Parallel()
 	const people = 12
-	begins := time.Now().Add(15 * time.Second)
+	begins := time.Now().Add(30 * time.Second)
 	file := filepath.Join(t.TempDir(), "fairdoor.yaml")
 	moment := func(at time.Time) string { return at.UTC().Format(time.RFC3339Nano) }
 	require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, `

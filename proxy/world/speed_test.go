@@ -13,8 +13,8 @@ import (
 )
 
 // A thousand visitors before two gates with a Redis live some 300 times as fast as they would, by
-// the processor time of one core that nobody else uses. The test allows a third of that; with -v it
-// says what it has measured.
+// the processor time of one core that nobody else uses. On a machine that is busy, or lends its cores
+// to others, it is a quarter of that: the test allows a tenth. With -v it says what it has measured.
 func TestAThousandVisitorsAtTwoGatesLiveFast(t *testing.T) {
 	p := world.Draw(1)
 	kinds := p.People
@@ -30,7 +30,7 @@ func TestAThousandVisitorsAtTwoGatesLiveFast(t *testing.T) {
 	took := processorTime(t) - before
 	faster := lived.Seconds() / took.Seconds()
 	t.Logf("%v in %v of a processor: %.0f times as fast", lived.Round(time.Second), took.Round(time.Millisecond), faster)
-	if faster < 100 {
+	if faster < 30 {
 		t.Errorf("%v took %v", lived, took)
 	}
 }
