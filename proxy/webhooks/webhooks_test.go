@@ -44,10 +44,10 @@ func newReceiver(t *testing.T, answer func(try int, w http.ResponseWriter)) *rec
 		body, _ := io.ReadAll(q.Body)
 		r.mu.Lock()
 		r.got, r.bodies = append(r.got, q), append(r.bodies, string(body))
-		try := len(r.got)
+		try, answer := len(r.got), r.answer
 		r.mu.Unlock()
-		if r.answer != nil {
-			r.answer(try, w)
+		if answer != nil {
+			answer(try, w)
 		}
 	}))
 	t.Cleanup(r.Close)
