@@ -14,9 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// isFounding is true for the pages that say which test holds what a founding document promises.
-func isFounding(path string) bool { return strings.HasPrefix(filepath.Base(path), "founding-") }
-
 // testsIn are the names of the tests in a directory of the repository.
 func testsIn(t *testing.T, dir string) (names []string) {
 	t.Helper()
@@ -38,7 +35,7 @@ func TestPromisesOfTheFoundingDocumentsHaveTestsThatThereAre(t *testing.T) {
 	row := regexp.MustCompile(`(?m)^\| (.+) \| (.+) \|$`)
 	there, checked := map[string][]string{}, 0
 	for path, text := range documents(t) {
-		if !isFounding(path) {
+		if !strings.HasPrefix(filepath.Base(path), "founding-") {
 			continue
 		}
 		for _, match := range row.FindAllStringSubmatch(text, -1) {
