@@ -72,9 +72,9 @@ type Options struct {
 	// room's Config. The default waits in real time.
 	Wait func(ready <-chan struct{}, atMost time.Duration)
 
-	// Turn, if set, is called for each goroutine that the gate starts, and the goroutine first calls
-	// what it returns: so a test in virtual time has those that begin at one moment go on one after
-	// the other.
+	// Turn is called for each goroutine that the gate starts, and the goroutine first calls what it
+	// returns: so a test in virtual time has those that begin at one moment go on one after the
+	// other. The default does nothing.
 	Turn func() (take func())
 
 	// SyncInterval is how often each room syncs with the store; default 100 ms,
@@ -128,6 +128,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Uint64 == nil {
 		o.Uint64 = rand.Uint64
+	}
+	if o.Turn == nil {
+		o.Turn = func() func() { return func() {} }
 	}
 	if o.Log == nil {
 		o.Log = zap.NewNop()

@@ -344,10 +344,7 @@ func below(stateDir, name string) string {
 
 // start starts a goroutine of the gate's own, for which Close waits.
 func (g *Gate) start(task func()) {
-	take := func() {}
-	if g.o.Turn != nil {
-		take = g.o.Turn()
-	}
+	take := g.o.Turn()
 	g.tasks.Go(func() {
 		take()
 		task()

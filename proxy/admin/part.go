@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"html/template"
 	"net/http"
+	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -66,9 +68,22 @@ func (a API) StoreFailed(w http.ResponseWriter, of Room, err error) { a.of.store
 
 // How many a listing tells at a time.
 const (
-	UsualPage   = 100  // where nothing else is asked for
-	LargestPage = 1000 // at most
+	usualPage   = 100  // where nothing else is asked for
+	largestPage = 1000 // at most
 )
+
+// Most is how many a query asks a listing to tell; it is no answer if limit is not such a number.
+func Most(query url.Values) (most int, ok bool) {
+	text := query.Get("limit")
+	if text == "" {
+		return usualPage, true
+	}
+	most, err := strconv.Atoi(text)
+	return most, err == nil && most >= 1 && most <= largestPage
+}
+
+// LimitRule says what limit may be.
+var LimitRule = "limit is a whole number from 1 to " + strconv.Itoa(largestPage)
 
 // ReadChange reads the body of a change, or of an order; if it cannot, it has answered instead.
 func ReadChange(w http.ResponseWriter, r *http.Request) (body []byte, ok bool) {

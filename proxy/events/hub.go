@@ -75,9 +75,8 @@ type Config struct {
 	Clock  func() time.Time
 	Uint64 func() uint64 // draws when streams end, and when their pages come again
 
-	// Turn, if set, is called for each goroutine before it acts for streams, which then calls what
-	// it returns: so a test in virtual time has those that begin at one moment act one after the
-	// other.
+	// Turn is called for each goroutine before it acts for streams, which then calls what it returns:
+	// so a test in virtual time has those that begin at one moment act one after the other.
 	Turn func() (take func())
 
 	// Survive recovers from a panic. Goroutines of the hub's own defer it: what the hub does after
@@ -89,9 +88,6 @@ type Config struct {
 
 // NewHub returns a hub.
 func NewHub(c Config) *Hub {
-	if c.Turn == nil {
-		c.Turn = func() func() { return func() {} }
-	}
 	return &Hub{Config: c, crew: crew{turn: c.Turn}, audiences: map[Room]*audience{}}
 }
 

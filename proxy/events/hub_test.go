@@ -39,6 +39,9 @@ type fakeRoom struct {
 	left    []queue.Ticket
 }
 
+// atOnce has goroutines go on as they are started.
+func atOnce() (take func()) { return func() {} }
+
 func newRoom(method queue.Method) *fakeRoom {
 	s := queue.Settings{Method: method, TotalActiveUsers: 1, NewUsersPerMinute: 1}.WithDefaults()
 	return &fakeRoom{numbers: &estimate.Numbers{Settings: s, Waiting: 1}, turns: func() room.Turns { return room.Turns{} }, outcome: room.Queued}
@@ -98,7 +101,7 @@ func attached(http.ResponseWriter, *http.Request, func(events.Line)) bool { retu
 // newHub returns a hub that runs until the test's end, at a time that stands still.
 func newHub(t *testing.T, detach events.Detach) (h *events.Hub, panics <-chan string) {
 	survived := make(chan string, 1000)
-	h = events.NewHub(events.Config{Clock: func() time.Time { return start }, Uint64: rand.Uint64, Survive: func(doing string) {
+	h = events.NewHub(events.Config{Clock: func() time.Time { return start }, Uint64: rand.Uint64, Turn: atOnce, Survive: func(doing string) {
 		if recover() != nil {
 			survived <- doing
 		}
@@ -278,7 +281,7 @@ func TestRoomsTellTheNumbersOfTheirMethod(t *testing.T) {
 
 func TestWhileNobodyComesOrGoesNoNumbersAreTold(t *testing.T) {
 	var now atomic.Int64 // in seconds since the start
-	h := events.NewHub(events.Config{Clock: func() time.Time { return start.Add(time.Duration(now.Load()) * time.Second) }, Uint64: rand.Uint64, Survive: func(string) {}, Detach: attached})
+	h := events.NewHub(events.Config{Clock: func() time.Time { return start.Add(time.Duration(now.Load()) * time.Second) }, Uint64: rand.Uint64, Turn: atOnce, Survive: func(string) {}, Detach: attached})
 	run(t, h)
 	of, looks := newRoom(queue.FIFO), 0
 	at := func(second int64, waiting int) {

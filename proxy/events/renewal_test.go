@@ -66,7 +66,7 @@ func TestStreamsOfAShuffledPrequeueEndOneAfterAnotherBeforeTheStart(t *testing.T
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				began := time.Now()
-				h := events.NewHub(events.Config{Clock: func() time.Time { return start.Add(time.Since(began)) }, Uint64: rand.Uint64, Survive: func(string) {}, Detach: attached})
+				h := events.NewHub(events.Config{Clock: func() time.Time { return start.Add(time.Since(began)) }, Uint64: rand.Uint64, Turn: atOnce, Survive: func(string) {}, Detach: attached})
 				run(t, h)
 				of := newRoom(queue.FIFO)
 				of.numbers.Settings.Event = sale(start.Add(10 * time.Minute))
@@ -99,7 +99,7 @@ func TestStreamsOfAShuffledPrequeueEndOneAfterAnotherBeforeTheStart(t *testing.T
 func TestAStreamThatIsOpenedShortlyBeforeTheStartGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		h := events.NewHub(events.Config{Clock: func() time.Time { return start.Add(time.Since(began)) }, Uint64: rand.Uint64, Survive: func(string) {}, Detach: attached})
+		h := events.NewHub(events.Config{Clock: func() time.Time { return start.Add(time.Since(began)) }, Uint64: rand.Uint64, Turn: atOnce, Survive: func(string) {}, Detach: attached})
 		run(t, h)
 		of := newRoom(queue.FIFO)
 		of.numbers.Settings.Event = sale(start.Add(22 * time.Second))

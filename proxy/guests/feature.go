@@ -157,21 +157,20 @@ func (f *Feature) All() iter.Seq[*Waitlist] {
 
 // Admin implements [feature.Administered].
 func (f *Feature) Admin(a admin.API) admin.Part {
-	all := func(yield func(operate.Waitlist) bool) {
-		for l := range f.All() {
-			if !yield(l) {
-				return
-			}
-		}
-	}
+	all := each(f, func(l *Waitlist) operate.Waitlist { return l })
 	return operate.Waitlists{All: all, Clock: f.gate.Now, Log: f.gate.Log()}.Admin(a)
 }
 
 // numbered yields the records of the waitlists.
 func (f *Feature) numbered() iter.Seq[Numbered] {
-	return func(yield func(Numbered) bool) {
+	return each(f, func(l *Waitlist) Numbered { return l.Record() })
+}
+
+// each yields what others know of each waitlist.
+func each[As any](f *Feature, as func(*Waitlist) As) iter.Seq[As] {
+	return func(yield func(As) bool) {
 		for l := range f.All() {
-			if !yield(l.Record()) {
+			if !yield(as(l)) {
 				return
 			}
 		}

@@ -68,12 +68,11 @@ func (m *Metrics) OriginFailures(address string) uint64 {
 // Origin returns what the origin of an address is to tell the metrics.
 func (m *Metrics) Origin(address string) origin.Metrics {
 	classes := [...]string{"other", "1xx", "2xx", "3xx", "4xx", "5xx"}
-	m.OriginFailures(address) // so that they are told from the start, as none
 	var latency [len(classes)]prometheus.Observer
 	for i, class := range classes {
 		latency[i] = m.originLatency.WithLabelValues(address, class)
 	}
-	_ = m.OriginFailures(address) // so that each kind is there from the start
+	_ = m.OriginFailures(address) // so that each kind is told from the start, as none
 	return origin.Metrics{
 		Answered: func(status int, took time.Duration) {
 			class := status / 100

@@ -103,14 +103,10 @@ func (o operators) tellPasses(w http.ResponseWriter, in admin.Room, of *Room, li
 }
 
 func (o operators) getPasses(w http.ResponseWriter, r *http.Request, in admin.Room, of *Room) {
-	most := admin.UsualPage
-	if text := r.URL.Query().Get("limit"); text != "" {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 || n > admin.LargestPage {
-			reply.Problem(w, http.StatusBadRequest, "limit is a whole number from 1 to "+strconv.Itoa(admin.LargestPage)+".")
-			return
-		}
-		most = n
+	most, ok := admin.Most(r.URL.Query())
+	if !ok {
+		reply.Problem(w, http.StatusBadRequest, admin.LimitRule+".")
+		return
 	}
 	list, err := of.List(r.Context(), r.URL.Query().Get("after"), most)
 	o.tellPasses(w, in, of, list, err)

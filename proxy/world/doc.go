@@ -11,9 +11,9 @@
 // A world lives in a bubble of testing/synctest. Everybody is a goroutine that waits for virtual
 // time. It moves on only when all of them wait. The bubble wakes those who wait for the same
 // nanosecond in any order, so everybody waits for a moment of their own: delays are drawn to the
-// nanosecond, and the goroutines of a gate take turns. Nobody shares a source of random numbers with anybody: what a visitor does next is
-// drawn from the visitor's own, and how long a call is under way is a hash of the seed, the link
-// and how many calls came before on it.
+// nanosecond, and the goroutines of a gate take turns. Nobody shares a source of random numbers with
+// anybody: what a visitor does next is drawn from the visitor's own, and how long a call is under
+// way is a hash of the seed, the link and how many calls came before on it.
 //
 // # Parts
 //

@@ -106,15 +106,11 @@ func check(t *testing.T, h *world.History) bool {
 	return len(broken) == 0
 }
 
-// Nor does it depend on which of the goroutines that could go on at a moment does so first. All
-// fixed seeds are tried with the flag soak, and else one in three.
+// Nor does it depend on which of the goroutines that could go on at a moment does so first.
 func TestTheSameSeedHasTheSameHistory(t *testing.T) {
 	histories := fixed(t)
 	defer world.Shake()()
-	for i, first := range histories {
-		if i%3 != 0 && *soak == 0 {
-			continue
-		}
+	for _, first := range histories {
 		first, again := inOrder(first), inOrder(world.Run(t, world.Draw(first.Plan.Seed)))
 		if at := differ(first, again); at >= 0 {
 			t.Errorf("seed %d, event %d of %d: in one life\n%s\nand in the next\n%s", first.Plan.Seed, at, len(first.Events), around(first, at), around(again, at))

@@ -204,7 +204,7 @@ func (s *schedule) goOn(f *future, minutes float64) {
 // byDraw is after how many admissions each part of those who wait, and stay, has been let in, where
 // all have the same chance. The parts grow.
 func (s *schedule) byDraw(waiting int, f *futures, parts ...float64) []float64 {
-	const step = .05
+	const step = .02
 	n := math.Max(float64(waiting), 1)
 	var ahead [len(f)]future
 	for i, x := range f {

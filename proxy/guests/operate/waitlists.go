@@ -232,18 +232,14 @@ type page struct {
 
 // readPage reads the part that a query asks for; if it cannot, it has answered instead.
 func readPage(w http.ResponseWriter, r *http.Request, from string) (p page, ok bool) {
-	p.most, ok = admin.UsualPage, true
 	values := r.URL.Query()
+	p.most, ok = admin.Most(values)
 	if text := values.Get(from); text != "" {
 		n, err := strconv.ParseInt(text, 10, 64)
-		p.from, ok = n, err == nil && n >= 0
-	}
-	if text := values.Get("limit"); text != "" && ok {
-		n, err := strconv.Atoi(text)
-		p.most, ok = n, err == nil && n >= 1 && n <= admin.LargestPage
+		p.from, ok = n, ok && err == nil && n >= 0
 	}
 	if !ok {
-		reply.Problem(w, http.StatusBadRequest, from+" is an id, a whole number, and limit is a whole number from 1 to "+strconv.Itoa(admin.LargestPage)+".")
+		reply.Problem(w, http.StatusBadRequest, from+" is an id, a whole number, and "+admin.LimitRule+".")
 	}
 	return p, ok
 }
