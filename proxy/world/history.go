@@ -109,6 +109,16 @@ func (h *History) add(e Event) {
 	h.Events = append(h.Events, e)
 }
 
+// only are the events of some kinds, in order.
+func (h *History) only(is func(*Event) bool) (list []*Event) {
+	for i := range h.Events {
+		if e := &h.Events[i]; is(e) {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
 // waits says whether the last that happened to somebody is that they came, or were told to wait or
 // that they are in.
 func (h *History) waits(who int) bool {

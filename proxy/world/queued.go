@@ -12,14 +12,14 @@ func checkQueued(h *History, breach func(time.Duration, string, ...any)) {
 	if h.Plan.Sale != (Sale{}) {
 		return
 	}
-	all := spellsOf(h)
+	all, stops, lost := spellsOf(h), h.only(stops), h.only(loses)
 	for i := range h.Events {
 		e := &h.Events[i]
 		known := e.Room.UsersAheadKnown && h.knowsPlaces(e.At) || h.Plan.Settings.Method == queue.Random && h.remembers(e.At) || h.quiet(e.At, e.At)
-		if e.What != Waits || e.Room.UsersQueued == 0 || h.placeOf(&e.Ticket) == 0 || !known || h.recounts(e.At) {
+		if e.What != Waits || e.Room.UsersQueued == 0 || h.placeOf(&e.Ticket) == 0 || !known || h.recounts(stops, e.At) {
 			continue
 		}
-		near := 1 + h.lostNear(e.At)
+		near := 1 + h.lostNear(lost, e.At)
 		if h.Plan.Redis {
 			near += cameLate(all, e.At)
 		}
@@ -53,13 +53,15 @@ func (h *History) knowsPlaces(at time.Duration) bool {
 	})
 }
 
-// recounts says whether a gate of several has stopped in the last interval: whoever had a stream
-// from it, or had come to it last, may be counted there yet, and at another gate.
-func (h *History) recounts(at time.Duration) bool {
-	return h.Plan.Gates > 1 && slices.ContainsFunc(h.Events, func(e Event) bool {
-		return (e.What == Stopped || e.What == Died) && e.At <= at && e.At+h.longestInterval() >= at
-	})
+// recounts says whether a gate of several has stopped in the last interval, of all that stop:
+// whoever had a stream from it, or had come to it last, may be counted there yet, and at another
+// gate.
+func (h *History) recounts(all []*Event, at time.Duration) bool {
+	return h.Plan.Gates > 1 && slices.ContainsFunc(all, func(e *Event) bool { return e.At <= at && e.At+h.longestInterval() >= at })
 }
+
+// stops says whether a gate ends.
+func stops(e *Event) bool { return e.What == Stopped || e.What == Died }
 
 // unknownFor is for how long after some faults places may be told that are not true.
 var unknownFor = map[string]time.Duration{"Redis flushed": 10 * time.Second, repliesLost: 4 * time.Second, "commands twice": 4 * time.Second}

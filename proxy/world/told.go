@@ -192,7 +192,7 @@ func checkTold(h *History, breach func(time.Duration, string, ...any)) {
 	if method != queue.FIFO && method != queue.Line || h.Plan.Sale != (Sale{}) {
 		return
 	}
-	all := spellsOf(h)
+	all, lost := spellsOf(h), h.only(loses)
 	_, admitted := read(h)
 	for i := range h.Events {
 		e := &h.Events[i]
@@ -202,7 +202,7 @@ func checkTold(h *History, breach func(time.Duration, string, ...any)) {
 		}
 		grain, near := h.toldWithin(all, admitted, e.At, place)
 		least, most := ahead(all, e.Ticket.ID, place, e.At, grain)
-		if most += near + h.lostNear(e.At); e.Room.UsersAhead > most {
+		if most += near + h.lostNear(lost, e.At); e.Room.UsersAhead > most {
 			breach(e.At, "%s is told that %d are ahead, and at most %d can be", h.Plan.People[e.Who].Name, e.Room.UsersAhead, most)
 			return
 		}
@@ -252,14 +252,15 @@ func newAt(all []*spell, at time.Duration) (n int) {
 // bucketLasts is how long a bucket is at most, in a crowd as small as these.
 const bucketLasts = time.Minute
 
-// lostNear is how many requests had no answer about a moment, by which somebody may have a place of
-// which nobody knows.
-func (h *History) lostNear(at time.Duration) (n int) {
+// lostNear is how many requests of all that were lost had no answer about a moment, by which
+// somebody may have a place of which nobody knows.
+func (h *History) lostNear(all []*Event, at time.Duration) (n int) {
 	from := at - h.longestInterval()
-	for i := range h.Events {
-		if e := &h.Events[i]; e.What == Lost && e.Gate != 0 && e.At >= from && e.Sent <= at {
-			n++
-		}
+	for _, e := range all {
+		n += oneIf(e.At >= from && e.Sent <= at)
 	}
 	return n
 }
+
+// loses says whether a gate's answer does not come.
+func loses(e *Event) bool { return e.What == Lost && e.Gate != 0 }
