@@ -162,7 +162,7 @@ func (h *History) lostAdmissions(minute time.Duration) int {
 			allowed += h.seenThrough(f.Gate, minute, f.At)
 		case f.Kind == "failover":
 			for gate := range h.Plan.Gates {
-				allowed += h.seenThrough(gate, max(minute, f.At), min(f.At+2*time.Second, minute+time.Minute))
+				allowed += h.seenThrough(gate+1, max(minute, f.At), min(f.At+2*time.Second, minute+time.Minute))
 			}
 		}
 	}
