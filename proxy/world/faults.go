@@ -57,7 +57,7 @@ func (p *Plan) drawFaults(r *rand.Rand) {
 	for range []int{0, 1, 3}[r.IntN(3)] {
 		k := p.faultKinds()[r.IntN(len(p.faultKinds()))]
 		if p.Settings.OnStoreError == queue.Share && p.Redis && r.IntN(2) == 0 { // which nothing else shows
-			k = faultKind{linkCut, drawWayCut, cut}
+			k = faultKind{linkCut, drawFillingCut, cut}
 		} else if p.Redis && r.IntN(5) == 0 { // the most frequent one
 			k = faultKind{repliesLost, drawLosses, loseReplies}
 		}

@@ -3,6 +3,7 @@ package world
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 )
@@ -34,6 +35,24 @@ func cut(w *world, f *Fault) {
 	w.machines[f.Gate-1].wire.cut.Store(int64(w.history.now() + f.Lasts))
 	wait(f.Lasts)
 	w.note("the link of gate %d is whole", f.Gate)
+}
+
+// drawFillingCut draws a cut, mostly one that begins while the room fills: some slots are open then,
+// and more people come than there are.
+func drawFillingCut(p *Plan, r *rand.Rand) Fault {
+	f := drawWayCut(p, r)
+	if r.IntN(4) == 0 {
+		return f
+	}
+	var joins []time.Duration
+	for i := range p.People {
+		joins = append(joins, p.People[i].Joins)
+	}
+	slices.Sort(joins)
+	before := r.IntN(min(p.Settings.TotalActiveUsers, p.Settings.NewUsersPerMinute, len(joins)))
+	f.At = p.Sale.Start + time.Second + joins[before] + time.Duration(r.Int64N(int64(time.Second)))
+	f.Lasts = 20*time.Second + time.Duration(r.Int64N(int64(time.Minute)))
+	return f
 }
 
 // drawLosses draws some moments, one after the other, at which replies are lost.
