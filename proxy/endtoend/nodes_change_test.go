@@ -94,16 +94,21 @@ func TestOneTicketAtTwoGatesIsOneSlot(t *testing.T) {
 		})
 	}
 	twins.Wait()
-	others := 0
-	for range 2 * active {
-		other := &visit{crowd: c, name: "other"}
-		a, err := other.ask(time.Now())
-		require.NoError(t, err)
-		if a.in {
-			others++
-		}
+	others := make([]*visit, 2*active)
+	for i := range others {
+		others[i] = &visit{crowd: c, name: "other"}
 	}
-	assert.Equal(t, active-1, others, "all other slots were open")
+	in := func() (n int) {
+		for _, other := range others {
+			if a, err := other.ask(time.Now()); assert.NoError(t, err) && a.in {
+				n++
+			}
+		}
+		return n
+	}
+	// A call to the store that takes too long on a busy machine lets somebody in at the next request.
+	assert.Eventually(t, func() bool { return in() >= active-1 }, patience, 50*time.Millisecond, "all other slots were open")
+	assert.Equal(t, active-1, in(), "and no more")
 	for _, g := range s.gates {
 		g.until("all gates count them once", func() bool { return g.status()["activeUsers"] == float64(active) })
 	}
