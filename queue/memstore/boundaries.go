@@ -79,7 +79,9 @@ func (b *boundaries) segments(buckets []queue.BucketCount) []segment {
 		list = append(list, segment{Boundary: fine, fine: true})
 	}
 	for _, c := range buckets {
-		list = append(list, segment{Boundary: queue.Boundary{At: c.Bucket.Floor(longest)}})
+		if at := c.Bucket.Floor(longest); len(list) == 0 || list[len(list)-1].At != at {
+			list = append(list, segment{Boundary: queue.Boundary{At: at}})
+		}
 	}
 	slices.SortStableFunc(list, func(a, b segment) int { return int(a.At - b.At) })
 	list = slices.CompactFunc(list, func(a, b segment) bool { return a.At == b.At })

@@ -98,7 +98,7 @@ func (x *exchange) sync(ctx context.Context, now time.Time) (*queue.View, error)
 	x.estimates.Follow(answer, &rules.Settings, x.conditions.paused.Load())
 	x.pressures.follow(&answer.Status, rules)
 	x.syncs++
-	x.memory.forget(answer.Now)
+	x.memory.tidy(answer.Now)
 	x.sessions.trim(x.syncs, rules.sessionsAt(answer.Now))
 	x.presence.trim(x.syncs, answer.Now, rules)
 	return answer, nil
