@@ -114,9 +114,6 @@ func (a adminRoom) OrderHeader(d *event.Draw) (event.Header, error) {
 	return event.NewOrder(a.room.Queue.Name(), d, nil).Header, nil
 }
 
-// Label implements admin.Room.
-func (a adminRoom) Label(id queue.ID) string { return a.room.Labels.Of(id) }
-
 // Disconnect implements admin.Room.
 func (a adminRoom) Disconnect(id queue.ID) { a.room.Seats.Cut(id) }
 

@@ -35,9 +35,8 @@
 // Rooms share origins, of which one may have several (origins.go). In place of an origin there may
 // be a handler in the same process (inside.go). An answer of theirs that carries a ticket is kept
 // from caches, and while the room queues every answer from shared ones (package caches). Forwarding
-// headers that are not believed are warned of (untrusted.go). The names by which operators
-// recognise visitors are kept by package labels. Tickets may be bound to the network or the browser
-// of their visitor (package bind).
+// headers that are not believed are warned of (untrusted.go). Tickets may be bound to the network or
+// the browser of their visitor (package bind).
 //
 // Preflights and parts of pages pass without being counted, as many as the network may have that
 // they come from (package networks). Neither passes while nobody may enter, nor a part of a page

@@ -58,6 +58,20 @@ type Priority struct {
 	Priority int16
 }
 
+// Note is what the site has said of a visitor, in JSON, and when.
+type Note struct {
+	ID   ID
+	At   Instant
+	Text string // at most MaxNote bytes
+}
+
+// MaxNote is how many bytes a Note has at most.
+const MaxNote = 512
+
+// NotesSwept is how many notes a store looks at with each Sync, to forget those of visitors who are
+// gone.
+const NotesSwept = 250
+
 // Report is what a node has seen since its last report that was answered. A Whole report is
 // all that the node knows of the room.
 type Report struct {
@@ -96,6 +110,9 @@ type Report struct {
 	// not know, and whom the store had not let in just then. So they know of it, whatever became of
 	// the answer to their claim: see Claim.HeldOnly.
 	Told []ID
+
+	// Notes are what the site has said of visitors; in a whole report, all that the node knows of.
+	Notes []Note
 
 	// Of the exact line.
 	Priorities []Priority // of visitors in line; a store ignores those of others
@@ -332,6 +349,7 @@ type Roster struct {
 type Seat struct {
 	Session
 	AcceptedAt Instant
+	Note       string // what the site says of the visitor, in JSON; "" for nothing
 }
 
 // Waiter is somebody in an exact line.
@@ -339,6 +357,7 @@ type Waiter struct {
 	ID
 	Place
 	Until Instant // when the place ends without a check-in
+	Note  string  // as of a Seat
 }
 
 // MaxRoster is how many seats, and how many places in line, a Roster lists at most.
@@ -402,7 +421,9 @@ type Store interface {
 	Sync(ctx context.Context, room string, report *Report) (*View, error)
 
 	// Roster returns which of the ids are in the room and in its exact line. Without ids it
-	// returns who is, at most MaxRoster in each.
+	// returns who is, at most MaxRoster in each. Of each it tells the latest Note that a node has
+	// reported. A note is kept through a visitor's place and the session that follows it, and is
+	// gone with them: who comes anew has none.
 	Roster(ctx context.Context, room string, ids []ID) (*Roster, error)
 
 	// Close releases what the store holds. No call may be under way.

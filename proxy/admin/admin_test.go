@@ -99,13 +99,6 @@ func (s *shop) OrderHeader(d *event.Draw) (event.Header, error) {
 	return event.NewOrder("shop", d, s.entries).Header, nil
 }
 
-func (s *shop) Label(id queue.ID) string {
-	if id == room.SubjectID("shop", "ann") {
-		return "Ann <b>Other</b>"
-	}
-	return ""
-}
-
 func (s *shop) Origins() []admin.Origin { return []admin.Origin{} }
 
 func (s *shop) Disconnect(id queue.ID) { s.cut = append(s.cut, id) }

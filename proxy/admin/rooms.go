@@ -37,8 +37,6 @@ type Room interface {
 	Order(d *event.Draw) (event.Order, error)
 	// OrderHeader is the header of that order.
 	OrderHeader(d *event.Draw) (event.Header, error)
-	// Label returns what the site calls a visitor whom this gate has seen; "" if it is not known.
-	Label(id queue.ID) string
 	// Disconnect cuts the connections that keep a visitor in the room.
 	Disconnect(id queue.ID)
 	// Origins are the room's, in the order of its configuration.

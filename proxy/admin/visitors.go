@@ -3,6 +3,7 @@ package admin
 import (
 	"context"
 	"encoding/hex"
+	"encoding/json"
 	"net/http"
 	"strings"
 	"time"
@@ -25,11 +26,12 @@ type visitorsJSON struct {
 // visitorJSON is a visitor of a room. One who is active has no place in line, and one
 // who waits has no session.
 type visitorJSON struct {
-	ID        string     `json:"id"`
-	Label     string     `json:"label,omitempty"`  // what the site calls them, if this gate knows
-	Status    string     `json:"status,omitempty"` // active or waiting, of a single one
-	Accepted  *time.Time `json:"acceptedAt,omitempty"`
-	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
+	ID        string          `json:"id"`
+	Label     string          `json:"label,omitempty"`  // what the site calls them
+	Data      json.RawMessage `json:"data,omitempty"`   // what the site says of them
+	Status    string          `json:"status,omitempty"` // active or waiting, of a single one
+	Accepted  *time.Time      `json:"acceptedAt,omitempty"`
+	ExpiresAt *time.Time      `json:"expiresAt,omitempty"`
 	*waiterJSON
 }
 
@@ -41,13 +43,13 @@ type waiterJSON struct {
 	Until        time.Time `json:"until"` // the place is lost without a check-in
 }
 
-func describeSeat(of Room, s queue.Seat) visitorJSON {
+func describeSeat(s queue.Seat) visitorJSON {
 	accepted, expires := s.AcceptedAt.Time(), s.Expires.Time()
-	return visitorJSON{ID: s.ID.String(), Label: of.Label(s.ID), Accepted: &accepted, ExpiresAt: &expires}
+	return visitorJSON{ID: s.ID.String(), Label: labelOf(s.Note), Data: json.RawMessage(s.Note), Accepted: &accepted, ExpiresAt: &expires}
 }
 
-func describeWaiter(of Room, w queue.Waiter) visitorJSON {
-	return visitorJSON{ID: w.ID.String(), Label: of.Label(w.ID), waiterJSON: &waiterJSON{
+func describeWaiter(w queue.Waiter) visitorJSON {
+	return visitorJSON{ID: w.ID.String(), Label: labelOf(w.Note), Data: json.RawMessage(w.Note), waiterJSON: &waiterJSON{
 		Position: w.Ahead + 1, TicketNumber: w.Number, Priority: w.Priority, Until: w.Until.Time(),
 	}}
 }
@@ -65,10 +67,10 @@ func (a *api) getVisitors(w http.ResponseWriter, r *http.Request, of Room) {
 		Truncated: len(roster.Seated) == queue.MaxRoster || len(roster.Line) == queue.MaxRoster,
 	}
 	for _, s := range roster.Seated {
-		list.Active = append(list.Active, describeSeat(of, s))
+		list.Active = append(list.Active, describeSeat(s))
 	}
 	for _, in := range roster.Line {
-		list.Waiting = append(list.Waiting, describeWaiter(of, in))
+		list.Waiting = append(list.Waiting, describeWaiter(in))
 	}
 	reply.JSON(w, list)
 }
@@ -116,11 +118,11 @@ func (a *api) getVisitor(w http.ResponseWriter, r *http.Request, of Room, id que
 	case err != nil:
 		a.storeFailed(w, of, err)
 	case len(roster.Seated) > 0:
-		v := describeSeat(of, roster.Seated[0])
+		v := describeSeat(roster.Seated[0])
 		v.Status = "active"
 		reply.JSON(w, v)
 	case len(roster.Line) > 0:
-		v := describeWaiter(of, roster.Line[0])
+		v := describeWaiter(roster.Line[0])
 		v.Status = "waiting"
 		reply.JSON(w, v)
 	default:

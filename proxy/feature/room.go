@@ -17,7 +17,6 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/assertion"
 	"github.com/fairdoor-gate/fairdoor/proxy/bind"
 	"github.com/fairdoor-gate/fairdoor/proxy/config"
-	"github.com/fairdoor-gate/fairdoor/proxy/labels"
 	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
 	"github.com/fairdoor-gate/fairdoor/proxy/origin"
 	"github.com/fairdoor-gate/fairdoor/proxy/overrides"
@@ -34,9 +33,10 @@ import (
 type Room struct {
 	Queue     *queueroom.Room
 	Overrides *overrides.Room // the queue's settings: the file's, with what operators changed
-	Labels    labels.Labels
 	Seats     Seats
 	metrics.Counters
+
+	refusedNote atomic.Bool // the log says that a note was refused
 
 	Removed atomic.Bool // it is not configured any more, or its family has dropped it
 

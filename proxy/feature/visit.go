@@ -32,7 +32,7 @@ type Visit struct {
 	Subject  queue.ID     // who they are to the site, or by an invite or a pass; the zero ID if nothing says
 	Priority int16        // that the site has signed for them, or that guests have
 	Ahead    queue.Ahead  // where their pass puts them
-	Label    string       // by which operators recognise them; "" for none
+	Note     string       // what the site says of them, in JSON; "" for nothing
 	Network  netip.Prefix // where they come from, if their room limits how many of a network may wait, or measures its site
 
 	Endless  EndlessLine // that they are in, with nothing else known of them; nil for none
@@ -60,7 +60,7 @@ func (v *Visit) Recognise(r *http.Request, of *Room, s *Setup, now time.Time, se
 		of.Refuse(metrics.BadToken)
 		s.Log.Debug("token refused", zap.Error(refused))
 	}
-	v.Label = claim.Label
+	v.Note = claim.Note
 	if claim.Subject != "" {
 		v.User, v.Subject, v.Priority = claim.Subject, queueroom.SubjectID(s.Config.Name, claim.Subject), claim.Priority
 	}
@@ -95,8 +95,8 @@ func (v *Visit) Decide(r *http.Request) queueroom.Decision {
 		asked.Ask.Slot = queueroom.ProvisionalSlot
 	}
 	d := v.Room.Queue.Visit(r.Context(), v.Now, asked)
-	if v.Label != "" {
-		v.Room.Labels.Note(d.Ticket.ID, v.Label)
+	if v.Note != "" {
+		v.Room.Say(r.Context(), v.Now, &d.Ticket, v.Note)
 	}
 	return d
 }

@@ -4,6 +4,7 @@ package subject
 
 import (
 	"crypto"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"strings"
@@ -29,19 +30,19 @@ type Config struct {
 	Issuer     string     // the issuer that tokens must name; "" for any
 	Audience   string     // an audience that tokens must name; "" for any
 
-	// LabelClaim is the claim of a token, and LabelHeader a header that trusted proxies set, with a
-	// name by which operators recognise a visitor; "" for none.
+	// LabelClaim is the claim of a token, and LabelHeader a header that trusted proxies set, with
+	// what the site says of a visitor: their name, or in the claim any JSON; "" for none.
 	LabelClaim, LabelHeader string
 }
 
-// HasLabels reports whether the site says how operators recognise visitors.
+// HasLabels reports whether the site says something of visitors.
 func (c *Config) HasLabels() bool { return c.LabelClaim != "" || c.LabelHeader != "" }
 
 // Claim is what the site says of a visitor. The zero Claim says nothing.
 type Claim struct {
 	Subject  string
 	Priority int16  // in an exact line; default 0
-	Label    string // by which operators recognise the visitor; "" for none
+	Note     string // what the site says of the visitor, in JSON; "" for nothing
 }
 
 // Trust knows the trusted proxies.
@@ -81,10 +82,22 @@ func (r *Reader) Read(q *http.Request, trust Trust, now time.Time) (c Claim, inv
 	if c.Subject == "" {
 		c.Subject = trusted(q, r.cfg.Header, trust)
 	}
-	if c.Label == "" {
-		c.Label = trusted(q, r.cfg.LabelHeader, trust)
+	if c.Note == "" {
+		c.Note = inJSON(trusted(q, r.cfg.LabelHeader, trust))
 	}
 	return c, invalid
+}
+
+// inJSON is a text in JSON; "" if it is empty.
+func inJSON(text string) string {
+	if text == "" {
+		return ""
+	}
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(strings.ToValidUTF8(text, "")) // of a text it never fails
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // trusted returns the value of a header that counts; "" for none.

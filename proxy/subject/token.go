@@ -112,7 +112,7 @@ func (t *tokens) verify(text string, now time.Time) (Claim, error) {
 	case c.Room != "" && c.Room != t.room:
 		return Claim{}, errors.New("verifying a token: it is for another room")
 	}
-	return Claim{Subject: c.Subject, Priority: c.Priority, Label: textIn(text, t.label)}, nil
+	return Claim{Subject: c.Subject, Priority: c.Priority, Note: jsonIn(text, t.label)}, nil
 }
 
 // keysFor returns the keys that may have signed a token. A token whose key is published has to name
@@ -132,15 +132,20 @@ func (t *tokens) keysFor(token *jwt.Token) (any, error) {
 	return jwt.VerificationKeySet{Keys: keys}, nil
 }
 
-// textIn returns a claim of a token that was verified, if it is a text; else "".
-func textIn(token, claim string) (text string) {
+// jsonIn returns a claim of a token that was verified; "" if it has none.
+func jsonIn(token, claim string) string {
 	if claim == "" {
 		return ""
 	}
 	var all map[string]json.RawMessage
 	payload, err := base64.RawURLEncoding.DecodeString(strings.Split(token, ".")[1])
-	if err != nil || json.Unmarshal(payload, &all) != nil || json.Unmarshal(all[claim], &text) != nil {
+	if err != nil || json.Unmarshal(payload, &all) != nil {
 		return ""
 	}
-	return text
+	switch text := string(all[claim]); text {
+	case "null", `""`:
+		return ""
+	default:
+		return text
+	}
 }

@@ -75,6 +75,7 @@ func (r *room) decide(c queue.Claim) queue.Grant {
 		r.change(c.Cell, -1)
 		return queue.Grant{Verdict: queue.Beyond}
 	case r.settings.AdmitsEveryone() || r.hasSlotFor(c):
+		r.notes.forget(c.ID)
 		return r.grant(c)
 	}
 	return refused
@@ -149,6 +150,9 @@ func (r *room) decideInLine(c queue.Claim) queue.Grant {
 	e, place, ahead := r.line.checkIn(&c, !c.Newcomer() && r.placeUsed(c))
 	if e == nil {
 		ahead = r.line.waiting.Len()
+	}
+	if e == nil || place.Joined {
+		r.notes.forget(c.ID)
 	}
 	if c.NoSlot || r.open()-ahead <= 0 {
 		return queue.Grant{Verdict: queue.Refused, Place: place}

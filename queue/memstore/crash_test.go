@@ -64,6 +64,7 @@ func live(t testing.TB) *eventful {
 		g.count(i, cell(time.Duration(i)*time.Second, time.Minute))
 		told(g.look())
 	}
+	told(g.sync(queue.Report{Notes: []queue.Note{{ID: id(1), At: g.now, Text: `"Ann"`}}}))
 	g.sync(queue.Report{Revoked: []queue.Session{{ID: id(3), Expires: g.now.Add(time.Hour)}}})
 	told(g.look())
 	var err error

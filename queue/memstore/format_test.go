@@ -15,8 +15,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue/memstore"
 )
 
-// format is that of this version's journals. In the one before there were no gaps.
-const format = 4
+// format is that of this version's journals. In the one before there were no notes.
+const format = 5
 
 // inFormat is a journal as another version has written it: without one kind of records, and with
 // another kind behind each.
@@ -49,7 +49,7 @@ func TestAJournalOfTheFormatBeforeOrAfterIsRead(t *testing.T) {
 	e := live(t)
 	want := e.at(e.records)
 	for name, journal := range map[string][]byte{
-		"before": inFormat(format-1, e.bytes, 'G', 0),
+		"before": inFormat(format-1, e.bytes, 'D', 0),
 		"own":    inFormat(format, e.bytes, 0, 0),
 		"after":  inFormat(format+1, e.bytes, 0, 'Z'),
 	} {
@@ -71,7 +71,7 @@ func TestAJournalOfTheFormatBeforeOrAfterIsRead(t *testing.T) {
 
 func TestAJournalOfAFormatThatIsFurtherAwayIsRefused(t *testing.T) {
 	e := live(t)
-	for version, want := range map[byte]string{format - 2: "format 2, and this gate reads 3 to 5", format + 2: "format 6, and this gate reads 3 to 5"} {
+	for version, want := range map[byte]string{format - 2: "format 3, and this gate reads 4 to 6", format + 2: "format 7, and this gate reads 4 to 6"} {
 		dir, journal := t.TempDir(), inFormat(version, e.bytes, 0, 0)
 		path := filepath.Join(dir, "rooms", "shop.journal")
 		store, err := memstore.Open(dir)

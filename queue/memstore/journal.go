@@ -42,6 +42,7 @@ const (
 	kindGaps       = 'G' // from and until for each: all that are remembered
 	kindStock      = 'I' // what the origin has said is left: when, how much
 	kindClock      = 'T' // that of the sessions: since when they stand still, how far it was behind before the holds; until, behind for each
+	kindNote       = 'D' // what the site says of a visitor: id, when, text
 	kindLost       = 'L' // when it was found that records had been lost
 )
 
@@ -49,7 +50,7 @@ const (
 	// formatVersion grows by one when records get other fields, or when there are new kinds. A gate
 	// reads the formats beside its own, too: so each version reads what the one before has written,
 	// and passes over kinds of records that the next one adds.
-	formatVersion = 4
+	formatVersion = 5
 
 	recordHead     = 1 + 2 + 2 + 4
 	beginByte      = 0x5a
@@ -110,6 +111,15 @@ func (j *journal) admitted(id queue.ID, s session) {
 // session records a session as it is now.
 func (j *journal) session(id queue.ID, s session) {
 	j.record(kindSession, &id, uint64(s.admitted), uint64(s.expires))
+}
+
+// note records what the site says of a visitor; nothing if the text is empty.
+func (j *journal) note(id queue.ID, n note) {
+	if j != nil {
+		j.begin(kindNote, &id, uint64(n.at))
+		j.body = append(j.body, n.text...)
+		j.end()
+	}
 }
 
 func (j *journal) minute(at queue.Instant, admitted int) {

@@ -147,6 +147,12 @@ func (l *exactLine) find(id queue.ID) *line.Entry {
 	return e
 }
 
+// has reports whether an id has a place, or one that was left and that they may come back to.
+func (l *exactLine) has(id queue.ID) bool {
+	e := l.absent.Find(id)
+	return l.find(id) != nil || e != nil && e.Until() > l.now
+}
+
 // forget has an id have no place any more.
 func (l *exactLine) forget(id queue.ID) {
 	remove(&l.waiting, id)

@@ -46,6 +46,9 @@ func (r *room) compact() error {
 	for id, until := range r.revoked {
 		j.revoked(id, until)
 	}
+	for id, n := range r.notes.said {
+		j.note(id, n)
+	}
 	j.minute(r.allowance.minute, r.allowance.admitted)
 	j.stock(r.stock)
 	j.sessionClock(&r.ofSessions)

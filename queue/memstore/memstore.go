@@ -22,6 +22,7 @@
 //	allowance   allowance.go, rates.go     what is left of new_users_per_minute
 //	draws       draws.go                   who has drawn in vain
 //	traffic     traffic.go                 whether a room that counts only from QueueWhen on does
+//	notes       notes.go                   what the site says of visitors
 //	nodes       nodes.go                   who reports
 //	journal     journal.go                 what is recorded: maintain.go says when
 //	            journalfile.go, disk.go    its file, and the directory
@@ -151,6 +152,7 @@ func (s *Store) Sync(_ context.Context, name string, p *queue.Report) (*queue.Vi
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.report(p, now)
+	r.sweepNotes()
 	if err := r.maintainJournal(); err != nil {
 		return nil, err
 	}

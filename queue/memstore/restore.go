@@ -38,6 +38,7 @@ func (r *room) restore(now queue.Instant) {
 	r.restoreGaps(&found)
 	r.restoreSessions(found.sessions)
 	maps.Copy(r.revoked, found.revoked)
+	maps.Copy(r.notes.said, found.notes)
 	if found.loss != nil {
 		r.noteLoss(found.loss)
 	}

@@ -18,6 +18,7 @@ type restored struct {
 	configuration *queue.Configuration // nil if it had none
 
 	sessions map[queue.ID]session
+	notes    map[queue.ID]note
 	revoked  map[queue.ID]queue.Instant
 	minute   queue.Instant // of the last admission
 	admitted int           // in that minute
@@ -37,7 +38,7 @@ type restored struct {
 }
 
 func newRestored() restored {
-	return restored{sessions: map[queue.ID]session{}, revoked: map[queue.ID]queue.Instant{}}
+	return restored{sessions: map[queue.ID]session{}, notes: map[queue.ID]note{}, revoked: map[queue.ID]queue.Instant{}}
 }
 
 // What can be wrong with a journal.
@@ -177,6 +178,8 @@ func (p *restored) apply(body []byte) bool {
 		p.stock = queue.Stock{At: instant(b), Left: int(binary.BigEndian.Uint32(b[8:]))}
 	case kindClock:
 		return p.applyClock(b)
+	case kindNote:
+		return p.applyNote(b)
 	case kindLost:
 		p.lost = instant(b)
 		p.latest = max(p.latest, p.lost)
@@ -207,6 +210,17 @@ func (p *restored) applyRevocation(b []byte) {
 	id := queue.ID(b[:16])
 	p.sessions[id] = session{admitted: p.sessions[id].admitted}
 	p.revoked[id] = instant(b[16:])
+}
+
+func (p *restored) applyNote(b []byte) bool {
+	if len(b) < 24 || len(b) > 24+queue.MaxNote {
+		return false
+	}
+	id := queue.ID(b[:16])
+	if p.notes[id] = (note{instant(b[16:]), string(b[24:])}); len(b) == 24 {
+		delete(p.notes, id)
+	}
+	return true
 }
 
 func (p *restored) applyConfiguration(b []byte) bool {

@@ -33,6 +33,7 @@ type room struct {
 	nodes      nodes
 	traffic    traffic
 	untold     untold
+	notes      notes
 	revoked    map[queue.ID]queue.Instant
 	unheard    []revocation      // which some nodes may not have heard of
 	entered    []queue.Session   // the latest admissions, and when they were
@@ -57,6 +58,7 @@ func newRoom(name string, slack time.Duration) *room {
 		name: name, slack: slack, epoch: rand.Text(), allowance: allowance{pacer: pacing.Pacer{Seed: seed.Sum64()}},
 		nodes: nodes{known: map[uint64]*node{}}, draws: draws{until: map[queue.ID]queue.Instant{}},
 		revoked: map[queue.ID]queue.Instant{}, untold: untold{admitted: map[queue.ID]queue.Instant{}},
+		notes: notes{said: map[queue.ID]note{}},
 	}
 	r.sessions = sessions{clocks: &r.clocks, slack: slack, known: map[queue.ID]session{}}
 	r.line = exactLine{clocks: &r.clocks, settings: &r.settings}
@@ -66,7 +68,7 @@ func newRoom(name string, slack time.Duration) *room {
 
 // keepIn has the room, which is new, keep a journal, and take up what was found in it.
 func (r *room) keepIn(j *journal, found restored, onLoss func(room string, reason error)) {
-	r.journal, r.sessions.journal, r.restored, r.onLoss = j, j, found, onLoss
+	r.journal, r.sessions.journal, r.notes.journal, r.restored, r.onLoss = j, j, j, found, onLoss
 }
 
 // configure makes c what the room goes by.
@@ -154,6 +156,9 @@ func (r *room) count(p *queue.Report) {
 	for _, d := range p.Left {
 		r.left = append(r.left, queue.Departure{ID: d.ID, At: r.now})
 	}
+	for _, n := range p.Notes {
+		r.notes.take(n)
+	}
 	r.line.report(p, func(id queue.ID) bool { return r.revoked[id] > r.now })
 	r.traffic.count(&r.settings, p.Newcomers, r.now)
 	r.countAdmitted(p.Admitted)
@@ -237,6 +242,14 @@ func (r *room) sweep() {
 		}
 	}
 	r.untold.forget(r.remembersFrom())
+}
+
+// sweepNotes forgets what was said of visitors who are neither in nor in line. While the room does
+// not know all of these, it forgets nothing.
+func (r *room) sweepNotes() {
+	if r.current.Version > 0 && r.recoversAt() == 0 && r.line.settlesAt() == 0 {
+		r.notes.sweep(func(id queue.ID) bool { return r.sessions.lasts(r.sessions.known[id]) || r.line.has(id) })
+	}
 }
 
 // remembersFrom is when somebody was admitted at the earliest whose ticket from before may still be

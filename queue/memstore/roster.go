@@ -13,7 +13,7 @@ func (r *room) roster(ids []queue.ID) *queue.Roster {
 	roster := &queue.Roster{Now: r.now, Kept: r.ago(r.settings.LineDropout)}
 	seat := func(id queue.ID, s session) {
 		if r.sessions.lasts(s) && r.revoked[id] <= r.now {
-			roster.Seated = append(roster.Seated, queue.Seat{Session: queue.Session{ID: id, Expires: s.expires.Add(r.behind())}, AcceptedAt: r.acceptedAt(s)})
+			roster.Seated = append(roster.Seated, queue.Seat{Session: queue.Session{ID: id, Expires: s.expires.Add(r.behind())}, AcceptedAt: r.acceptedAt(s), Note: r.notes.said[id].text})
 		}
 	}
 	if len(ids) == 0 {
@@ -34,5 +34,8 @@ func (r *room) roster(ids []queue.ID) *queue.Roster {
 	slices.SortFunc(roster.Line, func(a, b queue.Waiter) int { return cmp.Compare(a.Ahead, b.Ahead) })
 	roster.Seated = roster.Seated[:min(len(roster.Seated), queue.MaxRoster)]
 	roster.Line = roster.Line[:min(len(roster.Line), queue.MaxRoster)]
+	for i, w := range roster.Line {
+		roster.Line[i].Note = r.notes.said[w.ID].text
+	}
 	return roster
 }

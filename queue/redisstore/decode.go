@@ -292,12 +292,12 @@ func readRoster(reply []any) (*queue.Roster, error) {
 	roster.Kept = r.instant()
 	for len(seats.list) > 0 && seats.err == nil {
 		seats.part(func(s *reader) {
-			roster.Seated = append(roster.Seated, queue.Seat{Session: queue.Session{ID: s.id(), Expires: s.instant()}, AcceptedAt: s.instant()})
+			roster.Seated = append(roster.Seated, queue.Seat{Session: queue.Session{ID: s.id(), Expires: s.instant()}, AcceptedAt: s.instant(), Note: s.text()})
 		})
 	}
 	for len(line.list) > 0 && line.err == nil {
 		line.part(func(w *reader) {
-			roster.Line = append(roster.Line, queue.Waiter{ID: w.id(), Place: w.place(), Until: w.instant()})
+			roster.Line = append(roster.Line, queue.Waiter{ID: w.id(), Place: w.place(), Until: w.instant(), Note: w.text()})
 		})
 	}
 	r.join(seats)

@@ -209,6 +209,10 @@ func (b *both) report() *queue.Report {
 	if rapid.IntRange(0, 4).Draw(b.T, "has told") == 0 {
 		p.Told = []queue.ID{b.visitor()}
 	}
+	if rapid.IntRange(0, 2).Draw(b.T, "was told of somebody") == 0 {
+		text := rapid.SampledFrom([]string{`"Ann"`, `{"name":"Ben"}`}).Draw(b.T, "note")
+		p.Notes = []queue.Note{{ID: b.visitor(), At: b.now.Add(-b.past(5 * time.Second)), Text: text}}
+	}
 	if rapid.IntRange(0, 2).Draw(b.T, "prefers") == 0 {
 		p.Priorities = []queue.Priority{{ID: b.visitor(), Priority: b.priority()}}
 	}
@@ -293,9 +297,10 @@ func (b *both) roster() {
 	require.NoError(b, err)
 	require.Equal(b, fromMem.Line, fromRedis.Line)
 	require.Equal(b, fromMem.Kept, fromRedis.Kept)
-	sessions := func(r *queue.Roster) (list []queue.Session) {
+	sessions := func(r *queue.Roster) (list []queue.Seat) {
 		for _, s := range r.Seated {
-			list = append(list, s.Session)
+			s.AcceptedAt = 0
+			list = append(list, s)
 		}
 		return list
 	}

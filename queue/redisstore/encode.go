@@ -32,6 +32,9 @@ func (s *Store) reportArgs(p *queue.Report) []any {
 			args = append(args, string(id[:]))
 		}
 	}
+	for _, n := range p.Notes {
+		args = append(args, string(n.ID[:]), int64(n.At), n.Text)
+	}
 	for _, c := range p.Priorities {
 		args = append(args, string(c.ID[:]), c.Priority)
 	}
@@ -49,7 +52,7 @@ func (s *Store) headArgs(p *queue.Report) []any {
 		float64(p.Seq), float64(p.Now), float64(p.Since), float64(p.Version), float64(s.slack.Milliseconds()), whole,
 		float64(len(p.Nodes)), float64(len(p.Cells)), float64(len(p.Sessions)), float64(len(p.Revoked)),
 		float64(p.Admitted.Minute), float64(p.Admitted.Visitors), float64(p.LastNumber),
-		float64(len(p.Left)), float64(len(p.Unanswered)), float64(len(p.Told)), float64(len(p.Priorities)), p.Factor, float64(p.Newcomers), float64(p.Stock.At), float64(p.Stock.Left), float64(p.Final),
+		float64(len(p.Left)), float64(len(p.Unanswered)), float64(len(p.Told)), float64(len(p.Priorities)), p.Factor, float64(p.Newcomers), float64(p.Stock.At), float64(p.Stock.Left), float64(p.Final), float64(len(p.Notes)),
 	}
 	packed := make([]byte, 0, 8*len(numbers))
 	for _, n := range numbers {

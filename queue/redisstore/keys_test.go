@@ -171,6 +171,7 @@ func newBroken(t *testing.T, shared *clocked, prefix string, method queue.Method
 		b.in = append(b.in, b.enters(b.nodes[i%3]))
 	}
 	b.sync()
+	b.nodes[0].Say(context.Background(), b.clock.time().Time(), b.in[2].ticket.ID, `"Ann"`)
 	b.waiting = []*person{b.joins(b.nodes[0]), b.joins(b.nodes[1])}
 	b.goes(time.Second)
 	b.joins(b.nodes[2]) // somebody who leaves soon

@@ -3,6 +3,7 @@ package redisstore_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -41,6 +42,7 @@ func newTown(t *testing.T) *town {
 	w.sync()
 	for i := range 4 {
 		w.in = append(w.in, w.enters(w.nodes[i%3]))
+		w.nodes[i%3].Say(context.Background(), clock.time().Add(w.nodes[i%3].skew).Time(), w.in[i].ticket.ID, fmt.Sprint(i))
 	}
 	w.waiting = append(w.waiting, w.joins(w.nodes[0]), w.joins(w.nodes[1]))
 	w.sync()
@@ -71,6 +73,12 @@ func (w *town) asBefore() {
 	assert.Equal(w, w.before.Admitted, after.Admitted, "admissions of the minute")
 	assert.ElementsMatch(w, w.before.Revoked, after.Revoked, "revocations")
 	assert.Equal(w, w.before.Configuration, after.Configuration, "the configuration, and who changed it")
+	roster, err := w.nodes[0].Roster(context.Background())
+	require.NoError(w, err)
+	for i, p := range w.in {
+		at := slices.IndexFunc(roster.Seated, func(s queue.Seat) bool { return s.ID == p.ticket.ID })
+		assert.Equal(w, fmt.Sprint(i), roster.Seated[at].Note, "what the site says of who is in")
+	}
 }
 
 // lets asserts that every node lets in exactly those who are in.

@@ -23,6 +23,7 @@ import (
 //	clock        the room's clock
 //	numbers      the numbers of an exact line, and when it begins
 //	sessions     who was let in, and whose session is revoked
+//	notes        what the site says of visitors
 //	marks        marks in the keys, by which a broken memory is noticed
 //	memory       whether the store has lost anything, and the nodes that are waited for
 //	keep         writes the state back
@@ -66,13 +67,13 @@ func parts(names string) string {
 var (
 	baseLua   = parts("args rules")
 	timeLua   = parts("head clock numbers sessions")
-	memoryLua = timeLua + parts("marks memory keep")
+	memoryLua = timeLua + parts("notes marks memory keep")
 	lineLua   = parts("standstill pacing slots") + openLine(parts("exact lineclaim")) + parts("line revoked slowed report traffic")
 
 	configureScript = script(baseLua + parts("putinforce configure"))
 	admitScript     = script(baseLua + parts("state") + within(memoryLua+lineLua+parts("admit save")) + parts("retry"))
 	syncScript      = script(baseLua + parts("putinforce state") + within(memoryLua+parts("check")+lineLua+parts("sweep boundaries sync save")) + parts("retry"))
-	rosterScript    = script(baseLua + parts("state") + within(timeLua+openLine(parts("exact"))+parts("roster")) + "return room()\n")
+	rosterScript    = script(baseLua + parts("state") + within(timeLua+parts("notes")+openLine(parts("exact"))+parts("roster")) + "return room()\n")
 )
 
 // format is the format of what the scripts keep: see head.lua.
@@ -81,7 +82,7 @@ const format = 3
 // shared is what the scripts share with Go. A script has a dollar sign and the name in the place of
 // each.
 var shared = map[string]any{
-	"MaxDraws": queue.MaxDraws, "MaxTurns": queue.MaxTurns, "MaxLeft": queue.MaxLeft, "MaxExpired": queue.MaxExpired, "LineReturn": queue.LineReturn.Milliseconds(),
+	"MaxDraws": queue.MaxDraws, "MaxTurns": queue.MaxTurns, "MaxLeft": queue.MaxLeft, "NotesSwept": queue.NotesSwept, "MaxExpired": queue.MaxExpired, "LineReturn": queue.LineReturn.Milliseconds(),
 	"PassthroughCounts": queue.PassthroughCounts, "RateWaves": queue.RateWaves, "MinMeasured": queue.MinMeasured, "MaxMeasured": queue.MaxMeasured,
 	"Lull": queue.Lull, "MaxParts": pacing.MaxParts, "LehmerFactor": pacing.Factor, "LehmerPrime": pacing.Prime,
 	"AllowancePeriod": queue.AllowancePeriod.Milliseconds(), "Lately": queue.Lately.Milliseconds(), "NodeRemembered": queue.NodeRemembered.Milliseconds(), "ReportTime": queue.ReportTime.Milliseconds(),
@@ -126,7 +127,7 @@ func within(body string) string { return "local function room()\n" + body + "end
 // line has lists besides, whose names begin with the last key. The braces keep all of
 // them on one node of a Cluster.
 func keys(room string) []string {
-	names := [...]string{"meta", "conf", "drawn", "left", "untold", "admitted", "sessions", "counts", "buckets", "windows",
+	names := [...]string{"meta", "conf", "drawn", "left", "untold", "admitted", "notes", "sessions", "counts", "buckets", "windows",
 		"revoked", "order", "levels", "unconfirmed", "places"}
 	list, prefix := make([]string, len(names)), "fairdoor:{"+room+"}:"
 	for i, name := range names {

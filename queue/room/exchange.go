@@ -21,6 +21,7 @@ type exchange struct {
 	presence   *presence
 	sessions   *sessions
 	outbox     *outbox
+	notes      notes
 	estimates  *estimate.Estimator
 	pressures  *pressures
 	slack      time.Duration
@@ -84,6 +85,20 @@ func (x *exchange) putClaims(ctx context.Context, now time.Time, claims []queue.
 func (x *exchange) sync(ctx context.Context, now time.Time) (*queue.View, error) {
 	x.mu.lock()
 	defer x.mu.unlock()
+	return x.syncAlone(ctx, now)
+}
+
+// tellNotes is sync, unless a report has gone out meanwhile with all notes.
+func (x *exchange) tellNotes(ctx context.Context, now time.Time) {
+	x.mu.lock()
+	defer x.mu.unlock()
+	if x.unsent != nil || !x.notes.isTold() {
+		_, _ = x.syncAlone(ctx, now) // the report comes again until it has an answer
+	}
+}
+
+// syncAlone is sync for a caller who holds mu.
+func (x *exchange) syncAlone(ctx context.Context, now time.Time) (*queue.View, error) {
 	if err := x.resend(ctx, now); err != nil {
 		return nil, err
 	}
@@ -101,6 +116,9 @@ func (x *exchange) sync(ctx context.Context, now time.Time) (*queue.View, error)
 	x.memory.tidy(answer.Now)
 	x.sessions.trim(x.syncs, rules.sessionsAt(answer.Now))
 	x.presence.trim(x.syncs, answer.Now, rules)
+	x.notes.trim(x.syncs, answer.Now.Add(-max(rules.SessionDuration, rules.PlaceKept())), func(id queue.ID) bool {
+		return x.sessions.expires(rules.sessionsAt(answer.Now), id) > 0
+	})
 	return answer, nil
 }
 
@@ -136,6 +154,9 @@ func (x *exchange) putInOrder(ctx context.Context, p *queue.Report, claims []que
 	for from, i := range order {
 		grants[i] = answers[from]
 		x.memory.grant(status.Now, &claims[i], &grants[i])
+		if g := &grants[i]; g.Place.Joined || g.Verdict == queue.Granted && claims[i].Newcomer() {
+			x.notes.forget(claims[i].ID)
+		}
 	}
 	return status, nil
 }

@@ -194,6 +194,16 @@ func (r *Room) Prefer(ctx context.Context, now time.Time, id queue.ID, priority 
 	return r.Sync(ctx, now)
 }
 
+// Say takes in what the site says of a visitor who is in, or in the exact line: JSON, of MaxNote
+// bytes at most. What is news has reached the store when Say returns, unless that does not answer:
+// then the next report tells it.
+func (r *Room) Say(ctx context.Context, now time.Time, id queue.ID, text string) {
+	news := r.exchange.notes.say(queue.Note{ID: id, At: r.clock.at(now), Text: text})
+	if news && !r.conditions.outage.failing() {
+		r.exchange.tellNotes(ctx, now)
+	}
+}
+
 // Roster returns who is in the room and in its exact line: of the given ids, or
 // without any, of all, at most MaxRoster each.
 func (r *Room) Roster(ctx context.Context, ids ...queue.ID) (*queue.Roster, error) {

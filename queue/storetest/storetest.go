@@ -50,6 +50,7 @@ func Run(t *testing.T, open func(t *testing.T) Harness) {
 		{"line", lineCases},
 		{"places", placeCases},
 		{"unconfirmed", unconfirmedCases},
+		{"notes", noteCases},
 	} {
 		for _, c := range group.cases {
 			t.Run(group.name+"/"+c.name, func(t *testing.T) {

@@ -300,14 +300,14 @@ type Subject struct {
 	Header string `yaml:"header" is:"header" usage:"header in which a trusted proxy names the site's user"`
 	// Token is signed by the site, and goes before Header.
 	Token Token `yaml:"token"`
-	// Label is by what operators recognise a user.
+	// Label is what is known of a user.
 	Label Label `yaml:"label"`
 }
 
-// Label says where the site tells operators what a user is called; both "" for nowhere.
+// Label says where the site tells what is known of a user; both "" for nowhere.
 type Label struct {
 	// Claim is one of the token's.
-	Claim string `yaml:"claim" usage:"claim of the token with the name that operators are shown"`
+	Claim string `yaml:"claim" usage:"claim of the token with the name that operators are shown, or any JSON"`
 	// Header is set by trusted proxies.
 	Header string `yaml:"header" is:"header" usage:"header in which a trusted proxy says the name that operators are shown"`
 }

@@ -93,6 +93,7 @@ local function verdict_on(c)
   elseif not has_slot(c) then
     return verdict(REFUSED)
   end
+  forget_note(c.id)
   return verdict(GRANTED, grant(c))
 end
 

@@ -1,6 +1,6 @@
 -- The keys of the room, and the functions that read the arguments.
 
-local META, CONF, DRAWN, LEFT, UNTOLD, ADMITTED, SESSIONS, COUNTS, BUCKETS, WINDOWS, REVOKED, ORDER, LEVELS, UNCONFIRMED, PLACES = unpack(KEYS)
+local META, CONF, DRAWN, LEFT, UNTOLD, ADMITTED, NOTES, SESSIONS, COUNTS, BUCKETS, WINDOWS, REVOKED, ORDER, LEVELS, UNCONFIRMED, PLACES = unpack(KEYS)
 
 local call = redis.call
 local arg = 0

@@ -135,6 +135,12 @@ local function find(id)
   return found[1], found[2]
 end
 
+-- has says whether an id has a place, or one that was left and that they may come back to.
+function line.has(id)
+  local p, absent = find(id)
+  return p or absent
+end
+
 -- forget has a visitor have no place any more, of those that find has found.
 local function forget(p, absent)
   if p then take_out(p) end

@@ -3,14 +3,15 @@
 -- The head of the report, and how long its lists are. Names with node_ are the room as
 -- the reporting node has it.
 local node, node_epoch = text(), text()
-local seq, node_now, node_since, node_version, whole_report, nodes, cells, sessions, revoked, node_minute, node_admitted, node_given, left, unanswered, told, preferred, node_factor, newcomers, heard, heard_left, node_final
-seq, node_now, node_since, node_version, r.slack, whole_report, nodes, cells, sessions, revoked, node_minute, node_admitted, node_given, left, unanswered, told, preferred, node_factor, newcomers, heard, heard_left, node_final =
-  struct.unpack('>dddddddddddddddddddddd', text())
+local seq, node_now, node_since, node_version, whole_report, nodes, cells, sessions, revoked, node_minute, node_admitted, node_given, left, unanswered, told, preferred, node_factor, newcomers, heard, heard_left, node_final, noted
+seq, node_now, node_since, node_version, r.slack, whole_report, nodes, cells, sessions, revoked, node_minute, node_admitted, node_given, left, unanswered, told, preferred, node_factor, newcomers, heard, heard_left, node_final, noted =
+  struct.unpack('>ddddddddddddddddddddddd', text())
 
 -- The room's clock at the call before, nil for a room without memory, and how far it is
 -- ahead of the server's.
-local m = call('HMGET', META, 'now', 'offset', 'state', 'line', node, 'slowed', 'mark', 'standstill', 'stock', 'ended', 'format', 'untold')
+local m = call('HMGET', META, 'now', 'offset', 'state', 'line', node, 'slowed', 'mark', 'standstill', 'stock', 'ended', 'format', 'untold', 'notes')
 local offset = tonumber(m[2]) or 0
+r.has_notes = m[13] -- false where nothing was ever said of a visitor
 r.last = tonumber(m[1])
 
 -- The field format has the format of the memory: that of the newest gate that has written it. It

@@ -22,7 +22,7 @@ function keep()
     node, struct.pack(NODE, known_seq or -1, r.now, node_since), 'ended', struct.pack('>dd', r.ended_by, r.looks))
   local life = lifetime(rules)
   if kept ~= r.minute or known_version ~= rules.version then
-    for _, key in ipairs({META, SESSIONS, ADMITTED, COUNTS, BUCKETS, WINDOWS, REVOKED, DRAWN, ORDER, LEVELS, UNCONFIRMED, LEFT, UNTOLD, PLACES}) do touch(key) end
+    for _, key in ipairs({META, SESSIONS, ADMITTED, NOTES, COUNTS, BUCKETS, WINDOWS, REVOKED, DRAWN, ORDER, LEVELS, UNCONFIRMED, LEFT, UNTOLD, PLACES}) do touch(key) end
     if length() > 0 then line.touch() end
     if rules.fleeting then touch(CONF) end
   end

@@ -20,6 +20,7 @@ function line.check_in(c, waits)
   local joined = false
   if not p then
     local number, priority = returning_number(c, waits, absent)
+    if not number then forget_note(c.id) end
     if not number and c.no_place then return not c.no_slot and open_slots() > length() end
     joined = not number
     p = {member = line.member_of(c.id), rest = string.sub(c.id, 9), priority = priority or c.priority, number = number or r.given + 1, unconfirmed = joined and not waits}

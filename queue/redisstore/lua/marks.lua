@@ -7,7 +7,7 @@
 -- In a sorted set by time the mark comes before all members; where ranks count, it comes
 -- behind all.
 local MARK = string.rep('\255', 17)
-local FIRST, LAST = 7, 15 -- which of the KEYS bear one
+local FIRST, LAST = 8, 16 -- which of the KEYS bear one
 
 -- marks are in the order of the keys; 0 for a key that was not made yet.
 local marks, altered = nil, {}

@@ -66,16 +66,18 @@ local lost = epoch and node_epoch == epoch and known_seq and seq > known_seq + 1
 if r.last and (lost or forgotten or r.gap or unconfigured or moved) then await((nodes_since(r.last - NODE_WAIT)), NODE_WAIT) end
 if lost or not epoch then
   epoch = node .. '-' .. t[1] .. t[2]
-  -- All that nodes report anew is dropped. Sessions, admissions and revocations are kept:
-  -- they have ids, so that it is harmless to report them twice.
+  -- All that nodes report anew is dropped. Sessions, admissions, revocations and notes
+  -- are kept: they have ids, so that it is harmless to report them twice.
   call('DEL', META, COUNTS, BUCKETS, WINDOWS, DRAWN)
   if m[8] then call('HSET', META, 'standstill', m[8]) end
+  if r.has_notes then call('HSET', META, 'notes', r.has_notes) end
   local line = {ORDER, LEVELS, UNCONFIRMED, PLACES}
   for list = 0, RING - 1 do line[#line + 1] = PLACES .. ':' .. list end
   call('UNLINK', unpack(line))
   for _, key in ipairs({SESSIONS, REVOKED, ADMITTED, LEFT, UNTOLD}) do
     if call('TYPE', key).ok ~= 'zset' then call('DEL', key) end
   end
+  if call('TYPE', NOTES).ok ~= 'hash' then call('DEL', NOTES) end
   marks, packed_marks = nil, NO_MARKS
   for _, key in ipairs({SESSIONS, REVOKED}) do -- they bear a new mark if there is anything in them
     call('ZREM', key, MARK)

@@ -75,6 +75,10 @@ for _ = 1, told do
   local admitted = let_in(id)
   if admitted and not r.counted then note_untold(id, admitted + 1) end
 end
+for _ = 1, noted do
+  local id, at, said = text(), number(), text()
+  if not r.counted then take_note(id, at, said) end
+end
 for _ = 1, preferred do
   local id, priority = text(), number()
   if r.has_line and not r.counted then line.give_priority(id, priority) end

@@ -10,10 +10,10 @@ local function seats()
   if asked == 0 then ids = call('ZRANGEBYSCORE', SESSIONS, '(' .. whole(r.ended_by), '+inf', 'LIMIT', 0, SEATS) end
   local list = {}
   each(ids, function(part)
-    local ends, since = call('ZMSCORE', SESSIONS, unpack(part)), call('ZMSCORE', ADMITTED, unpack(part))
+    local ends, since, said = call('ZMSCORE', SESSIONS, unpack(part)), call('ZMSCORE', ADMITTED, unpack(part)), notes_of(part)
     for i, id in ipairs(part) do
       if ends[i] and tonumber(ends[i]) > r.ended_by and not is_revoked(id) then
-        table.insert(list, {id, whole(ends[i] + behind()), since[i] and whole(by_sessions(tonumber(since[i])) + r.behind) or 0})
+        table.insert(list, {id, whole(ends[i] + behind()), since[i] and whole(by_sessions(tonumber(since[i])) + r.behind) or 0, said[id] or ''})
       end
     end
   end)
@@ -34,8 +34,11 @@ local function places()
   local list = {}
   if not r.has_line then return list end
   open_line()
-  for i, p in ipairs(asked > 0 and asked_for() or line.first(WAITERS)) do
-    list[i] = {p.member .. p.rest, line.number_of(p), p.priority, line.ahead(p), length(), whole(p.ends)}
+  local waiters, named = asked > 0 and asked_for() or line.first(WAITERS), {}
+  for i, p in ipairs(waiters) do named[i] = p.member .. p.rest end
+  local said = notes_of(named)
+  for i, p in ipairs(waiters) do
+    list[i] = {named[i], line.number_of(p), p.priority, line.ahead(p), length(), whole(p.ends), said[named[i]] or ''}
   end
   return list
 end

@@ -40,7 +40,7 @@ local function begin()
     any_revoked = false, unheard = false, slack = 0, closed = false, partial = false, counted = false, active = 0, first_end = 0, moments = false,
     stands = 0, behind = 0, sessions_now = 0, ended_by = 0, looks = 0, stock_at = 0, stock = 0,
     has_line = false, lined_by = 0, given = 0, began = 0, floor = 0, top = 0, gaps = false, swept = 0, unknown = 0, absent_until = 0,
-    ahead_of_all = 0, in_order = 0, behind_all = 0, unconfirmed = 0, factor = 1, spare = 0, slow_rate = 0, open_to_all = false, untold = 0,
+    ahead_of_all = 0, in_order = 0, behind_all = 0, unconfirmed = 0, factor = 1, spare = 0, slow_rate = 0, open_to_all = false, untold = 0, has_notes = false,
   }
   load_rules(configured())
 end

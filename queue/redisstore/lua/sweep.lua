@@ -27,3 +27,14 @@ each(past, function(part)
   end
   if #gone > 0 then call('ZREM', ADMITTED, unpack(gone)) end
 end)
+
+-- Some notes are looked at, whichever they are, and those dropped whose visitors are neither in nor
+-- in line. While the room does not know all of these, none is.
+if r.has_notes and not r.closed and not settles_at() then
+  local ids, gone = call('HRANDFIELD', NOTES, $NotesSwept), {}
+  local ends = #ids > 0 and call('ZMSCORE', SESSIONS, unpack(ids)) or {}
+  for i, id in ipairs(ids) do
+    if (tonumber(ends[i]) or 0) <= r.ended_by and not (r.has_line and line.has(id)) then table.insert(gone, id) end
+  end
+  if #gone > 0 then call('HDEL', NOTES, unpack(gone)) end
+end

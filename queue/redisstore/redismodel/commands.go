@@ -24,7 +24,7 @@ func init() { //nolint:gochecknoinits // EVAL does commands itself
 		"DEL": {2, (*Server).del}, "UNLINK": {2, (*Server).del}, "EXISTS": {2, (*Server).exists}, "TYPE": {2, (*Server).typeOf}, "PEXPIRE": {3, (*Server).pexpire},
 		"PTTL": {2, (*Server).pttl}, "FLUSHALL": {1, (*Server).flush}, "SET": {3, (*Server).set}, "GET": {2, (*Server).get}, "KEYS": {2, (*Server).list},
 		"HSET": {4, (*Server).hset}, "HGET": {3, (*Server).hget}, "HMGET": {3, (*Server).hmget}, "HDEL": {3, (*Server).hdel}, "HGETALL": {2, (*Server).hgetall},
-		"HKEYS": {2, (*Server).hkeys}, "HINCRBY": {4, (*Server).hincrby}, "HLEN": {2, (*Server).hlen},
+		"HKEYS": {2, (*Server).hkeys}, "HINCRBY": {4, (*Server).hincrby}, "HLEN": {2, (*Server).hlen}, "HRANDFIELD": {3, (*Server).hrandfield},
 		"ZADD": {4, (*Server).zadd}, "ZREM": {3, (*Server).zrem}, "ZSCORE": {3, (*Server).zscore}, "ZMSCORE": {3, (*Server).zmscore}, "ZCARD": {2, (*Server).zcard},
 		"ZCOUNT": {4, (*Server).zcount}, "ZLEXCOUNT": {4, (*Server).zlexcount}, "ZRANK": {3, (*Server).zrank}, "ZINCRBY": {4, (*Server).zincrby},
 		"ZRANGE": {4, (*Server).zrange}, "ZRANGEBYSCORE": {4, (*Server).zrangebyscore}, "ZREVRANGEBYSCORE": {4, (*Server).zrevrangebyscore},

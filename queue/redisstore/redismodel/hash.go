@@ -103,6 +103,22 @@ func (s *Server) hkeys(args []string) any {
 	return texts(h.order)
 }
 
+// hrandfield returns as many fields as are asked for: those that it has not returned for longest.
+func (s *Server) hrandfield(args []string) any {
+	h, err := lookUp[*hash](s, args[0])
+	if err != nil || h == nil {
+		return orEmpty(err)
+	}
+	n, err := number(args[1])
+	if err != nil {
+		return err
+	}
+	n = min(max(n, 0), int64(len(h.order)))
+	fields := slices.Clone(h.order[:n])
+	h.order = append(h.order[n:], fields...)
+	return texts(fields)
+}
+
 // orEmpty is an error if there is one, and else an empty list.
 func orEmpty(err error) any {
 	if err != nil {

@@ -50,7 +50,7 @@ func TestOperatorsRecogniseWhoIsInByWhatTheSiteCallsThem(t *testing.T) {
 
 	page := f.API(http.MethodGet, "/", "", nil)
 	assert.Contains(t, page.Body, "Ann &lt;script&gt;")
-	assert.Contains(t, page.Body, "not known here")
+	assert.Contains(t, page.Body, "not known")
 }
 
 func TestLabelsOfStrangersAreRemovedAndCountForNothing(t *testing.T) {
