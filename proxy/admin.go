@@ -129,7 +129,8 @@ func (a adminRoom) Origins() []admin.Origin {
 
 // describe returns the setup for the admin API, with the configuration c of its queue.
 func describeRoom(rs *feature.Setup, c queue.Configuration) admin.Description {
+	_, hears := feature.PartOf[feature.Hearer](rs)
 	return admin.Description{
-		Config: &rs.Config, Options: roomOptionsOf(rs.Config.Options), Family: rs.Family, CookieName: rs.Jar.Name(false), Language: rs.Pages.Set.Default(), Configuration: c,
+		Config: &rs.Config, Names: rs.Config.Subject.HasLabels() || hears, Options: roomOptionsOf(rs.Config.Options), Family: rs.Family, CookieName: rs.Jar.Name(false), Language: rs.Pages.Set.Default(), Configuration: c,
 	}
 }

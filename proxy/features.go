@@ -13,6 +13,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/left"
 	"github.com/fairdoor-gate/fairdoor/proxy/measure"
 	"github.com/fairdoor-gate/fairdoor/proxy/move"
+	"github.com/fairdoor-gate/fairdoor/proxy/occupants"
 	"github.com/fairdoor-gate/fairdoor/proxy/passes"
 	"github.com/fairdoor-gate/fairdoor/proxy/shed"
 	"github.com/fairdoor-gate/fairdoor/proxy/watch"
@@ -26,6 +27,7 @@ func newFeatures(g feature.Gate, o *Options) []feature.Feature {
 		passes.NewFeature(g),
 		challenge.NewFeature(g),
 		move.NewFeature(g),
+		occupants.NewFeature(g),
 		callback.NewFeature(g),
 		edge.NewFeature(g),
 		left.NewFeature(g),
@@ -41,8 +43,9 @@ func newFeatures(g feature.Gate, o *Options) []feature.Feature {
 
 // RoomOptions are what the configuration of a room says of features.
 type RoomOptions struct {
-	Guests    guests.RoomOptions   `yaml:",inline"`
-	Passes    passes.RoomOptions   `yaml:",inline"`
-	Challenge challenge.Config     `yaml:"challenge"`
-	CallBack  callback.RoomOptions `yaml:",inline"`
+	Guests    guests.RoomOptions    `yaml:",inline"`
+	Passes    passes.RoomOptions    `yaml:",inline"`
+	Challenge challenge.Config      `yaml:"challenge"`
+	CallBack  callback.RoomOptions  `yaml:",inline"`
+	Occupants occupants.RoomOptions `yaml:"occupants"`
 }

@@ -89,6 +89,7 @@ func (g *Gate) forward(w http.ResponseWriter, r *http.Request, v *feature.Visit,
 	if seats {
 		r = h.seated(&v.Room.Seats, r)
 	}
+	v.Decided = d.Ticket
 	r = ask(r, v.Room, v.Setup, v)
 	w.Header()[admitted] = nil
 	serve(w, outgoing(r, v.Setup.Assertions, true, g.o.Log), v, d.Ticket.ID, v.Setup.Watchers)

@@ -243,8 +243,15 @@ func (g *Gate) unguarded(w http.ResponseWriter, r *http.Request, s *setup) {
 // visitors are sent to it. It goes on answering those who come; event streams
 // end, and their visitors open others elsewhere.
 func (g *Gate) Drain() {
-	g.draining.Store(true)
+	if g.draining.Swap(true) {
+		return
+	}
 	g.events.Drain()
+	for _, f := range g.features {
+		if f, ok := f.(feature.Drainer); ok {
+			f.Drain()
+		}
+	}
 }
 
 // Close ends the gate's own work and waits for it. Call it after the servers

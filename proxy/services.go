@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/netip"
 	"slices"
+	"strings"
 	"time"
 
 	"go.uber.org/zap"
@@ -16,6 +17,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
 	"github.com/fairdoor-gate/fairdoor/proxy/networks"
 	"github.com/fairdoor-gate/fairdoor/proxy/origin"
+	"github.com/fairdoor-gate/fairdoor/proxy/route"
 	"github.com/fairdoor-gate/fairdoor/proxy/webhooks"
 	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
 	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
@@ -76,6 +78,22 @@ func (s services) Room(name string) *feature.Room {
 		return &of.Room
 	}
 	return nil
+}
+
+func (s services) OpenRoom(ctx context.Context, name string) (*feature.Room, error) {
+	if of := s.Room(name); of != nil {
+		return of, nil
+	}
+	name, value, _ := strings.Cut(name, ".")
+	f := s.gate.current.Load().familyNamed(name)
+	if f == nil || !route.IsValue(value) {
+		return nil, nil
+	}
+	of, err := f.room(ctx, strings.ToLower(value))
+	if err != nil {
+		return nil, err
+	}
+	return &of.Room, nil
 }
 
 func (s services) RoomAt(host, path string) *feature.Room {

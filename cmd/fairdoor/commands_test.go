@@ -117,7 +117,7 @@ type scripted struct{ admin, visitors, site string }
 const everything = `
 database: DIR/lists.db
 rooms:
-  - {name: shop, total_active_users: 500, new_users_per_minute: 300, passes: true, queueing_method: fifo, call_back: true, claim_within: 1m}
+  - {name: shop, total_active_users: 500, new_users_per_minute: 300, occupants: {keys: [a-secret-of-your-programs]}, passes: true, queueing_method: fifo, call_back: true, claim_within: 1m}
 waitlists: [{name: beta, room: shop, url: https://shop.example.com}]
 webhook_hosts: [http://localhost]
 webhooks: [{name: pager, url: http://localhost:1/, secret: whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=}]

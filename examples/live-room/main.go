@@ -19,6 +19,6 @@ func main() {
 // run takes the addresses besides the file, so that they can differ from those
 // in it.
 func run(ctx context.Context, out io.Writer, at stage.Addresses, file string) error {
-	return stage.RunSite(ctx, out, at, newChat(), "--config", file,
+	return stage.RunSite(ctx, out, at, newChat(gate{at.Gate, "the-key-of-the-live-room"}), "--config", file,
 		"--origin", "http://"+at.Shop, "--listen", at.Gate, "--admin", at.Admin)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -29,11 +30,12 @@ func start(t *testing.T) stage.Addresses {
 }
 
 // sit has a visitor come into the garden and open the chat.
-func sit(t *testing.T, at stage.Addresses, visitor *http.Client) *websocket.Conn {
+func sit(t *testing.T, at stage.Addresses, visitor *http.Client, name string) *websocket.Conn {
 	t.Helper()
 	require.Contains(t, stagetest.Text(t, visitor, http.MethodGet, "http://"+at.Gate+garden), "Coming in")
-	conn, _, err := websocket.Dial(t.Context(), "ws://"+at.Gate+garden+"/talk", &websocket.DialOptions{HTTPClient: visitor})
+	conn, answer, err := websocket.Dial(t.Context(), "ws://"+at.Gate+garden+"/talk?name="+name, &websocket.DialOptions{HTTPClient: visitor})
 	require.NoError(t, err)
+	assert.Empty(t, answer.Header.Values("Fairdoor-Visitor"), "which is for the gate")
 	t.Cleanup(func() { _ = conn.CloseNow() })
 	return conn
 }
@@ -73,10 +75,10 @@ func position(t *testing.T, at stage.Addresses, visitor *http.Client) int {
 func TestThreeTalkAndOthersWaitInLine(t *testing.T) {
 	at := start(t)
 	var seats []*websocket.Conn
-	for range 3 {
-		seats = append(seats, sit(t, at, stagetest.Visitor(t)))
+	for _, name := range []string{"Ada", "Bob", "Cyd"} {
+		seats = append(seats, sit(t, at, stagetest.Visitor(t), name))
 	}
-	hear(t, seats[2], func(m message) bool { return m.Present == 3 })
+	hear(t, seats[0], func(m message) bool { return slices.Equal(m.People, []string{"Ada", "Bob", "Cyd"}) })
 	require.NoError(t, wsjson.Write(t.Context(), seats[0], message{Name: "Ada", Text: "hello"}))
 	hear(t, seats[2], func(m message) bool { return m.Name == "Ada" && m.Text == "hello" })
 
@@ -91,14 +93,15 @@ func TestThreeTalkAndOthersWaitInLine(t *testing.T) {
 	require.Eventually(t, func() bool { return position(t, at, fourth) == 0 }, time.Minute, 200*time.Millisecond)
 	assert.GreaterOrEqual(t, time.Since(closed), 4*time.Second, "the seat is kept for a while")
 	assert.Equal(t, 1, position(t, at, fifth), "and goes to the head of the line alone")
+	hear(t, seats[0], func(m message) bool { return slices.Equal(m.People, []string{"Ada", "Cyd"}) })
 }
 
 func TestAVisitorSeesTheirNumberFallAndGetsIn(t *testing.T) {
 	at := start(t)
 	var seated []*http.Client
-	for range 3 {
+	for _, name := range []string{"Ada", "Bob", "Cyd"} {
 		visitor := stagetest.Visitor(t)
-		sit(t, at, visitor)
+		sit(t, at, visitor, name)
 		seated = append(seated, visitor)
 	}
 	ahead := stagetest.Visitor(t)
@@ -116,10 +119,10 @@ func TestAVisitorSeesTheirNumberFallAndGetsIn(t *testing.T) {
 	}
 	leave(seated[0])
 	require.Eventually(t, func() bool { return position(t, at, ahead) == 0 }, time.Minute, 200*time.Millisecond)
-	sit(t, at, ahead)
+	sit(t, at, ahead, "Dan")
 	tab.Until(`/(1st|about 1) of 1/.test(document.body.innerText)`)
 	leave(seated[1])
-	tab.Until(`document.body.innerText.includes('3 of 3 seats')`)
+	tab.Until(`document.body.innerText.includes('3 of 3 seats') && document.body.innerText.includes('Cyd, Dan, ' + sessionStorage.name)`)
 	tab.Screenshot("live-room-in")
 	assert.True(t, strings.HasSuffix(browsertest.Eval[string](tab, `location.pathname`), garden))
 }

@@ -104,7 +104,7 @@ func (s *shop) Origins() []admin.Origin { return []admin.Origin{} }
 func (s *shop) Disconnect(id queue.ID) { s.cut = append(s.cut, id) }
 
 func describe(name string, guarded route.Route) admin.Description {
-	return admin.Description{Configuration: queue.Configuration{Settings: queue.Settings{TotalActiveUsers: 1, NewUsersPerMinute: 10}}, Config: &config.Room{
+	return admin.Description{Names: true, Configuration: queue.Configuration{Settings: queue.Settings{TotalActiveUsers: 1, NewUsersPerMinute: 10}}, Config: &config.Room{
 		Name: name, Routes: []route.Route{guarded}, Subject: subject.Config{LabelHeader: "X-Name"}, Origin: &url.URL{Scheme: "http", Host: "site.test"}, MaxRooms: 7, RoomIdle: time.Minute,
 		Rules: []route.Rule{{Action: "bypass", Match: route.Conditions{Header: "X-Key: secret"}}, {Action: "bypass", Match: route.Conditions{Cookie: "key=secret"}}},
 	}}

@@ -23,6 +23,7 @@ import (
 // Description is what a room goes by, or what the rooms of a family start with.
 type Description struct {
 	Config     *config.Room // with its defaults; its Settings are not read
+	Names      bool         // the site may say something of its visitors
 	Options    any          // a struct of what the file has of features, tagged as settings are; nil for none
 	Family     string       // the name of the family that it is a room of; "" for others
 	CookieName string       // over http

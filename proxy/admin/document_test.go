@@ -103,8 +103,11 @@ func propertiesOf(t reflect.Type) (lines []string) {
 // to what it was.
 func property(f *setting.Field, change bool) string {
 	if f.Type.Kind() == reflect.Struct {
-		inner := strings.ReplaceAll("\n"+strings.Join(propertiesOf(f.Type), ""), "\n        ", "\n            ")
-		return "        " + f.Name + ":\n          type: object\n          properties:" + inner + "          additionalProperties: false\n"
+		object := "        " + f.Name + ":\n          type: object\n          additionalProperties: false\n"
+		if inner := propertiesOf(f.Type); len(inner) > 0 { // else all of it is secret
+			object += "          properties:" + strings.ReplaceAll("\n"+strings.Join(inner, ""), "\n        ", "\n            ")
+		}
+		return object
 	}
 	kind := cmp.Or(map[reflect.Kind]string{reflect.Int: "integer", reflect.Float64: "number", reflect.Bool: "boolean", reflect.Slice: "array"}[f.Type.Kind()], "string")
 	if f.Choices != nil || f.Type == reflect.TypeFor[time.Duration]() {

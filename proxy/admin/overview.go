@@ -86,7 +86,7 @@ func (a *api) overviewOf(ctx context.Context, of Room, charts bool) dashboard.Ro
 	}
 	a.addHistory(&v, d.Family == "", charts)
 	addHappening(&v, of, n, s)
-	if d.Config.Subject.HasLabels() {
+	if d.Names {
 		v.Occupants = occupantsOf(ctx, of)
 	}
 	return v

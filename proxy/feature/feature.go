@@ -63,6 +63,12 @@ type Runner interface {
 // A Closer has something to end with the gate, once the gate's tasks have ended.
 type Closer interface{ Close() }
 
+// A Hearer is a part that hears what the site says of visitors.
+type Hearer interface{ HearsOfVisitors() }
+
+// A Drainer keeps answers open, which it ends when the gate drains.
+type Drainer interface{ Drain() }
+
 // A Follower looks at a room before its first sync, and after each, whether it failed or not.
 type Follower interface{ Follow(r *Room) }
 

@@ -44,6 +44,8 @@ type Gate interface {
 	// Room is the room of a name; nil for none. The name of a family's room is the family's name, a
 	// dot and the room's value.
 	Room(name string) *Room
+	// OpenRoom is Room, but has a family make its room of the name if there is none.
+	OpenRoom(ctx context.Context, name string) (*Room, error)
 	// RoomAt is the room that guards a path on a host; nil for none.
 	RoomAt(host, path string) *Room
 	// Setups are those of the configuration at work, in its order; of a family, not of its rooms.

@@ -19,14 +19,15 @@ import (
 // Visit is a request that a room guards, or a question about how its sender stands in the room; and
 // the visitor who sent it.
 type Visit struct {
-	Room   *Room
-	Setup  *Setup // of the room, loaded once: the whole request goes by it
-	Now    time.Time
-	Ticket queue.Ticket  // as they brought it
-	Sealed cookie.Ticket // what it came in
-	Stale  bool          // the ticket is to be issued again: it has an old key, or the cookie's name for the other scheme
-	HTTPS  bool
-	Bound  bind.Binding // to whom their tickets are bound
+	Room    *Room
+	Setup   *Setup // of the room, loaded once: the whole request goes by it
+	Now     time.Time
+	Ticket  queue.Ticket  // as they brought it
+	Sealed  cookie.Ticket // what it came in
+	Decided queue.Ticket  // as the queue's decision has it, once the request goes to the site
+	Stale   bool          // the ticket is to be issued again: it has an old key, or the cookie's name for the other scheme
+	HTTPS   bool
+	Bound   bind.Binding // to whom their tickets are bound
 
 	User     string       // the site's own name for them; "" for none
 	Subject  queue.ID     // who they are to the site, or by an invite or a pass; the zero ID if nothing says

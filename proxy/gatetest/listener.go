@@ -30,8 +30,14 @@ type Event struct {
 // Listen opens an event stream.
 func (v *Visitor) Listen(query string, changes ...func(*http.Request)) *Listener {
 	v.Fixture.T.Helper()
+	return v.ListenTo("/.fairdoor/events"+query, changes...)
+}
+
+// ListenTo opens an event stream at a target.
+func (v *Visitor) ListenTo(target string, changes ...func(*http.Request)) *Listener {
+	v.Fixture.T.Helper()
 	ctx, hangUp := context.WithCancel(v.Fixture.T.Context())
-	resp, err := v.Client.Transport.RoundTrip(v.request(ctx, http.MethodGet, "/.fairdoor/events"+query, "text/event-stream", nil, changes))
+	resp, err := v.Client.Transport.RoundTrip(v.request(ctx, http.MethodGet, target, "text/event-stream", nil, changes))
 	require.NoError(v.Fixture.T, err)
 	require.Equal(v.Fixture.T, http.StatusOK, resp.StatusCode)
 	for _, c := range resp.Cookies() {

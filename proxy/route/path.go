@@ -53,8 +53,8 @@ func cutBraces(path string) (head, name, tail string) {
 // maxValueLen is the length of the longest value that braces stand for.
 const maxValueLen = 64
 
-// isValue reports whether a segment can be the value of braces.
-func isValue(segment string) bool {
+// IsValue reports whether a segment can be the value of braces.
+func IsValue(segment string) bool {
 	return segment != "" && len(segment) <= maxValueLen && !strings.ContainsFunc(segment, notInName)
 }
 

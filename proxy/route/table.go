@@ -194,7 +194,7 @@ func (e *entry) guard(reading string) Guard {
 	if e.value == 0 {
 		return g
 	}
-	if value, _ := e.segment(reading); isValue(value) {
+	if value, _ := e.segment(reading); IsValue(value) {
 		g.Value = strings.ToLower(value)
 	}
 	return g

@@ -164,7 +164,7 @@ func busyRoom(t *testing.T, store *redisstore.Store) {
 	inLine := []queue.Claim{{ID: id(100), NoSlot: true}, {ID: id(101), NoSlot: true, Priority: 1}}
 	_, err = store.Admit(ctx, "shop", &queue.Report{Node: 7, Seq: 3, Left: []queue.Departure{{ID: id(102), At: now}}, Told: admitted[:]}, inLine, make([]queue.Grant, 2))
 	require.NoError(t, err)
-	_, err = store.Sync(ctx, "shop", &queue.Report{Node: 8, Seq: 1, Epoch: "another"}) // who is awaited
+	_, err = store.Sync(ctx, "shop", &queue.Report{Node: 8, Seq: 1, Epoch: "another", Notes: []queue.Note{{ID: id(100), At: now, Text: "1"}}}) // who is awaited
 	require.NoError(t, err)
 }
 

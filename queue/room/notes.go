@@ -4,14 +4,9 @@ import (
 	"maps"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
-
-// saidAgain is after how long the store is told again of a note that is said again: another node may
-// have been told something else meanwhile, or the store may have lost it.
-const saidAgain = 10 * time.Second
 
 // notes are what the site says of visitors, as far as this node was told.
 type notes struct {
@@ -20,21 +15,18 @@ type notes struct {
 	untold map[queue.ID]struct{} // of which the store is to be told
 }
 
-// say takes in a note. It says whether that is news, which the store is to be told before anybody
-// else hears of it.
+// say takes in a note, for the next report: what was said before is said again there, as another
+// node may have been told something else meanwhile. It says whether the note is news, which the store
+// is to be told before anybody else hears of it.
 func (n *notes) say(note queue.Note) (news bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	was, known := n.said[note.ID]
-	news = !known || was.Text != note.Text
-	if !news && note.At < was.At.Add(saidAgain) {
-		return false
-	}
 	if n.said == nil {
 		n.said, n.untold = map[queue.ID]queue.Note{}, map[queue.ID]struct{}{}
 	}
+	was, known := n.said[note.ID]
 	n.said[note.ID], n.untold[note.ID] = note, struct{}{}
-	return news
+	return !known || was.Text != note.Text
 }
 
 // forget forgets a visitor who comes anew.

@@ -128,7 +128,7 @@ type Action struct {
 	Points int    `yaml:"points" default:"1" min:"1" max:"1000" usage:"priority that doing it once is worth"`
 	Most   int    `yaml:"most" default:"0" min:"0" max:"1000" usage:"most priority that it can earn somebody; 0 is actions_max"`
 	// Keys are empty where operators alone report the action.
-	Keys []string `yaml:"keys" is:"reporter's key" of:"keys" outside:"env" usage:"keys of the programs that may report it, besides operators"`
+	Keys []string `yaml:"keys" is:"program's key" of:"keys" outside:"env" usage:"keys of the programs that may report it, besides operators"`
 }
 
 // SMTP says how mails are sent. There is a From if there is a Host.

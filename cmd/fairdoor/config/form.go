@@ -71,7 +71,7 @@ var forms = map[string]form{
 	"link":              {want: "a URL such as https://help.example.com/", kind: "url", empty: true, check: plain(templates.CheckHelpURL)},
 	"password":          {want: "a password", sentence: true, check: plain(checkPassword)},
 	"provider secret":   {want: "a secret", sentence: true, empty: true, check: plain(checkProviderSecret)},
-	"reporter's key":    {want: "a key", sentence: true, check: plain(checkReporterKey)},
+	"program's key":     {want: "a key", sentence: true, check: plain(checkProgramKey)},
 	"mail address":      {want: "an e-mail address", check: plain(checkMailAddress)},
 	"time":              {want: "a time such as 2026-12-01T09:00:00+01:00", kind: "time", check: plain(checkMoment)},
 	"zone":              {want: "a zone such as Europe/Oslo", check: plain(checkZone)},
@@ -137,8 +137,8 @@ func checkToken(s string) string {
 	return fmt.Sprintf("holds %s: letters, digits and punctuation are allowed", what)
 }
 
-// checkReporterKey wants a token that nobody guesses.
-func checkReporterKey(s string) string {
+// checkProgramKey wants a token that nobody guesses.
+func checkProgramKey(s string) string {
 	if len(s) < 24 {
 		return "is too short: a key is 24 characters or more, such as openssl rand -hex 16 prints"
 	}

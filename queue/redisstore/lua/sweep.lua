@@ -32,6 +32,7 @@ end)
 -- in line. While the room does not know all of these, none is.
 if r.has_notes and not r.closed and not settles_at() then
   local ids, gone = call('HRANDFIELD', NOTES, $NotesSwept), {}
+  if #ids == 0 then call('HDEL', META, 'notes') end
   local ends = #ids > 0 and call('ZMSCORE', SESSIONS, unpack(ids)) or {}
   for i, id in ipairs(ids) do
     if (tonumber(ends[i]) or 0) <= r.ended_by and not (r.has_line and line.has(id)) then table.insert(gone, id) end
