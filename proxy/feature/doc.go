@@ -32,10 +32,9 @@
 // as it is made.
 //
 // Besides, a feature may have paths of its own ([Owner]), resources of the admin API
-// ([Administered]), do something by itself ([Runner]), look
-// at rooms as they are synced ([Follower]), hear what the site tells by headers of its answers
-// ([Listener]), note the entries of draws ([Registrar]) and the changes of what rooms go by
-// ([Chronicler]), be told more than its rooms are ([Chooser]), have something to end ([Closer]) or
-// answers to end ([Drainer]), and drop requests in a flood ([Shedder]). A part may be made anew for each room of a family
-// ([Sharer]).
+// ([Administered]), do something by itself ([Runner]), look at rooms as they are synced
+// ([Follower]), hear what the site tells by headers of its answers ([Listener]), note the entries
+// of draws ([Registrar]) and the changes of what rooms go by ([Chronicler]), be told more than its
+// rooms are ([Chooser]), have something to end ([Closer]) or answers to end ([Drainer]), and drop
+// requests in a flood ([Shedder]). A part may be made anew for each room of a family ([Sharer]).
 package feature
