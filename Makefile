@@ -3,7 +3,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := all
-.PHONY: all help build demo lint fmt test soak setup axe fuzz bench bench-http bench-streams bench-flood cover picture manifests release release-check version clean
+.PHONY: all help build demo lint fmt test test-unhurried test-real soak setup axe fuzz bench bench-http bench-streams bench-flood cover picture manifests release release-check version clean
 
 HELM := go run helm.sh/helm/v4/cmd/helm@v4.3.1
 GOLANGCI_LINT := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
@@ -44,24 +44,34 @@ UNRACED := cmd/fairdoor|cmd/fairdoor/config|examples/.*|proxy/(browsertest|cheat
 # All other packages are tested with the detector, but for the tests of these files (//go:build !race): in virtual time, or of memory, to
 # which the detector adds some.
 UNRACED_FILES = $$(grep -rl --include='*_test.go' '^//go:build !race' cmd cookie examples proxy queue templates | grep -vE '^($(UNRACED))/[^/]*$$')
-# What takes longest, which begins first. Many tests wait: so more packages are tested at a time than there are processors.
-LONGEST := ./proxy/world ./queue/simulate ./proxy/endtoend ./proxy/browsertest ./proxy/cheats
-LONGEST_RACED := ./queue/redisstore ./proxy ./proxy/shed
+# Tests in virtual time, and of what takes processors alone, have the time that other tests leave: these wait for other programs, and would
+# take a processor that is busy for a store that does not answer. Many wait: so more packages are tested at a time than there are processors.
+UNHURRIED := proxy/world|queue/simulate|queue/room
+REAL := ./proxy/endtoend ./proxy/browsertest ./proxy/cheats
+REAL_RACED := ./proxy ./queue/redisstore
 # When a program ends, the race detector waits a second by default for races that are still to come.
-test: export GORACE = atexit_sleep_ms=50
+test test-unhurried test-real: export GORACE = atexit_sleep_ms=50
 test: setup axe ## all tests, each once: those of packages that run things at once with the race detector; installs what they need
-	packages=$$(go list ./... | grep -E '^[^/]*/[^/]*/[^/]*/($(UNRACED))$$'); \
-	go test -p 4 -timeout 25m $(TESTFLAGS) $(LONGEST) $$packages
+	$(MAKE) --no-print-directory -j 2 test-unhurried test-real
+
+test-unhurried:
 	files=$(UNRACED_FILES); \
 	tests=$$(sed -n 's/^func \(Test[A-Za-z0-9]*\)(.*/\1/p' $$files | paste -sd '|'); \
-	go test -timeout 25m $(TESTFLAGS) -run "^($$tests)$$" $$(dirname $$files | sort -u | sed 's,^,./,')
-	packages=$$(go list ./... | grep -vE '^[^/]*/[^/]*/[^/]*/($(UNRACED))$$'); \
-	CGO_ENABLED=1 go test -race -p 4 -timeout 25m $(TESTFLAGS) $(LONGEST_RACED) $$packages
+	nice -n 19 go test -p 1 -timeout 25m $(TESTFLAGS) -run "^($$tests)$$" $$(dirname $$files | sort -u | sed 's,^,./,')
+	nice -n 19 go test -p 1 -timeout 25m $(TESTFLAGS) ./proxy/world ./queue/simulate
+	CGO_ENABLED=1 nice -n 19 go test -race -p 1 -timeout 25m $(TESTFLAGS) ./queue/room
+
+# The longest begin first.
+test-real:
+	packages=$$(go list ./... | grep -E '^[^/]*/[^/]*/[^/]*/($(UNRACED))$$' | grep -vE '/($(UNHURRIED))$$'); \
+	go test -p 3 -timeout 25m $(TESTFLAGS) $(REAL) $$packages
+	packages=$$(go list ./... | grep -vE '^[^/]*/[^/]*/[^/]*/($(UNRACED)|$(UNHURRIED))$$'); \
+	CGO_ENABLED=1 go test -race -p 3 -timeout 25m $(TESTFLAGS) $(REAL_RACED) $$packages
 
 MINUTES ?= 60
-soak: setup ## what takes long: crowds and faults before real gates, and for MINUTES=60 sales with faults in virtual time that nobody has seen before; says how many years these were, and which seeds broke a promise
+soak: setup ## what takes long: crowds and faults before real gates, and, after more fixed worlds, for MINUTES=60 sales with faults in virtual time that nobody has seen before; says how many years these were, and which seeds broke a promise
 	go test -count 1 -tags soak ./proxy/endtoend
-	go test -count 1 -v -timeout $$(($(MINUTES) + 20))m -run TestPromisesHoldInNewWorlds ./proxy/world -soak $(MINUTES)m
+	go test -count 1 -v -timeout $$(($(MINUTES) + 20))m -run "TestTheSameSeedHasTheSameHistory|TestPromisesHold" ./proxy/world -soak $(MINUTES)m
 
 setup:
 	@.ci/setup cc chromium curl redis-server postgres haproxy nginx nginx-njs caddy
