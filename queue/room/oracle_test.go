@@ -34,6 +34,11 @@ type oracle struct {
 	// id; a room may count people for longer, never for less.
 	present map[queue.ID]presence
 	unclear queue.Instant // until then the room may count somebody twice
+
+	// goodbyes are until when those who said goodbye might still be counted by the check-in before
+	// it. A restart forgets who said it: who comes back before then is counted out once more.
+	goodbyes  map[queue.ID]queue.Instant
+	forgotten map[queue.ID]queue.Instant
 }
 
 type presence struct {
@@ -44,12 +49,14 @@ type presence struct {
 
 func newOracle(t *rapid.T, s queue.Settings) *oracle {
 	return &oracle{T: t, s: s, holds: map[queue.ID]queue.Instant{}, placed: map[queue.ID]bool{}, beyond: map[queue.ID]bool{},
-		revoked: map[queue.ID]bool{}, back: map[queue.ID]bool{}, present: map[queue.ID]presence{}}
+		revoked: map[queue.ID]bool{}, back: map[queue.ID]bool{}, present: map[queue.ID]presence{},
+		goodbyes: map[queue.ID]queue.Instant{}, forgotten: map[queue.ID]queue.Instant{}}
 }
 
 // restarted takes down that only what the store keeps is known.
 func (o *oracle) restarted() {
 	maps.DeleteFunc(o.placed, func(id queue.ID, _ bool) bool { return o.beyond[id] })
+	maps.Copy(o.forgotten, o.goodbyes)
 }
 
 // active counts those whose last request is less than a session ago.
@@ -66,8 +73,8 @@ func (o *oracle) active(now queue.Instant) int {
 // ahead counts those present before a bucket.
 func (o *oracle) ahead(now, bucket queue.Instant) int {
 	n := 0
-	for _, p := range o.present {
-		if p.until > now && p.bucket < bucket {
+	for id, p := range o.present {
+		if p.until > now && p.bucket < bucket && o.forgotten[id] <= now {
 			n++
 		}
 	}
@@ -200,7 +207,13 @@ func (o *oracle) waits(now queue.Instant, q room.Request, d room.Decision) {
 	o.present[t.ID] = p
 }
 
-// left takes down a goodbye.
+// saidGoodbye takes down a goodbye, said with a ticket.
+func (o *oracle) saidGoodbye(t queue.Ticket) {
+	o.left(t.ID)
+	o.goodbyes[t.ID] = t.CountedUntil
+}
+
+// left takes down that somebody is gone.
 func (o *oracle) left(id queue.ID) {
 	if p, ok := o.present[id]; ok {
 		p.until = 0
@@ -212,9 +225,9 @@ func (o *oracle) left(id queue.ID) {
 func (o *oracle) told(now queue.Instant, n *estimate.Numbers) {
 	sure, possible := 0, 0
 	maps.DeleteFunc(o.present, func(_ queue.ID, p presence) bool { return p.latest <= now && p.until <= now })
-	for _, p := range o.present {
+	for id, p := range o.present {
 		possible++
-		if p.until > now {
+		if p.until > now && o.forgotten[id] <= now {
 			sure++
 		}
 	}

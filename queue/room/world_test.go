@@ -177,7 +177,7 @@ func (w *world) sendsAForm() {
 func (w *world) leaves() {
 	if p := w.someone(); p != nil {
 		w.room.Leave(w.now.Time(), p.newest())
-		w.oracle.left(p.newest().ID)
+		w.oracle.saidGoodbye(p.newest())
 	}
 }
 
