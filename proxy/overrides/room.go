@@ -154,9 +154,10 @@ func (r *Room) Reload(ctx context.Context, now time.Time, file File) (before *Fi
 	return before, nil
 }
 
-// configureTries is how often a configuration is tried because another gate was first: on machines
-// that are slow, gates that start at once are in each other's way for long.
-const configureTries = 30
+// configureTries is how often a configuration is tried because another gate was first. Each time
+// another has changed the room meanwhile, and so many changes are hardly made at one moment: gates
+// that start at once with the same file make one.
+const configureTries = 5
 
 // configure edits the overrides, and has all gates go by the result. The caller holds
 // mu.

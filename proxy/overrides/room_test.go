@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -80,6 +81,22 @@ func TestReloadThatDoesNotGoWithTheOverridesChangesNothing(t *testing.T) {
 	assert.Equal(t, 1, logs.FilterMessageSnippet("of the waiting times does not go with the configuration").Len())
 	assert.Equal(t, overrides.Changes{"total_active_users": json.RawMessage("9"), "queue_all": json.RawMessage("false")}, document(starts).Changes)
 	assert.Equal(t, time.Minute, starts.Queue().Settings().RefreshInterval)
+}
+
+func TestGatesThatAreChangedAtOnceKeepAllChanges(t *testing.T) {
+	store := memstore.New()
+	patches := []string{`{"total_active_users": 9}`, `{"new_users_per_minute": 90}`, `{"queue_all": true}`, `{"suspended": true}`, `{"pacing": "minute"}`}
+	rooms := make([]*overrides.Room, len(patches))
+	for i := range rooms {
+		rooms[i], _ = gate(t, store)
+	}
+	var gates sync.WaitGroup
+	for i, r := range rooms {
+		gates.Go(func() { assert.NoError(t, r.Patch(bg, start, []byte(patches[i]), "ann")) })
+	}
+	gates.Wait()
+	r, _ := gate(t, store)
+	assert.Len(t, document(r).Changes, len(patches))
 }
 
 func TestChangesOfAnotherGateAreLogged(t *testing.T) {

@@ -163,3 +163,20 @@ func TestConfigurationIsThatOfAllNodes(t *testing.T) {
 		assert.Equal(t, g.nodes[0].Configuration(), n.Configuration())
 	})
 }
+
+// Nodes that have all just started, after a silence, prove to the store nothing of how long it was,
+// so that it counts none of their reports for two seconds. Of what is in force it tells them all
+// the same.
+func TestNodesThatAllStartAfterASilenceLearnWhatOneHasConfigured(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	clock, _ := newClock(t)
+	newGates(t, clock, small(1), 0)
+	clock.set(clock.time().Add(8 * time.Second))
+	clock.flow(true)
+	g := newGates(t, clock, small(1), 0, 0)
+	was := g.nodes[0].Configuration()
+	require.NoError(t, g.nodes[0].Configure(ctx, clock.time().Time(), was))
+	require.ErrorIs(t, g.nodes[1].Configure(ctx, clock.time().Time(), was), queue.ErrConflict)
+	require.NoError(t, g.nodes[1].Configure(ctx, clock.time().Time(), g.nodes[1].Configuration()), "it has learned of the other's")
+}

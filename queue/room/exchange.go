@@ -239,8 +239,9 @@ func (x *exchange) syncOnce(ctx context.Context, now time.Time) (*queue.View, er
 	}
 	x.follow(now, &view{answer.Status, answer, x.estimates.Outlook(answer, &x.conditions.rules.Load().Settings)})
 	if !answer.WantWhole { // else it knows less than this node, which is to tell it first
-		x.learn(answer, toldAgain)
+		x.learn(answer)
 	}
+	x.learnConfiguration(answer.Configuration, toldAgain)
 	return answer, nil
 }
 
@@ -263,9 +264,8 @@ func (x *exchange) follow(began time.Time, v *view) {
 	x.conditions.outage.spareFor(v.Open / max(1, len(x.memory.nodes)))
 }
 
-// learn takes in what the store tells of other nodes' visitors, and of the room's
-// configuration. The caller holds mu.
-func (x *exchange) learn(answer *queue.View, toldAgain bool) {
+// learn takes in what the store tells of other nodes' visitors. The caller holds mu.
+func (x *exchange) learn(answer *queue.View) {
 	if !answer.Recovering { // else it does not know yet who was there, and who is in
 		x.since, x.memory.nodes = answer.Now, answer.Nodes
 	}
@@ -279,5 +279,4 @@ func (x *exchange) learn(answer *queue.View, toldAgain bool) {
 	for _, id := range answer.Left {
 		x.onLeave(id)
 	}
-	x.learnConfiguration(answer.Configuration, toldAgain)
 }
