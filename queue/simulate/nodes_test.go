@@ -97,7 +97,7 @@ func TestAskingAtManyNodesGainsNothingWhereVisitorsAreKeptAtOne(t *testing.T) {
 		return r.Spammers.OddsRatio
 	}
 	assert.Less(t, odds(true), 1.1)
-	assert.Less(t, odds(false), 1.5, "the store refuses those whom it has seen draw")
+	assert.Less(t, odds(false), 1.5, "a ticket tells each node when its next check-in is due")
 }
 
 // A node that dies takes what it has not reported with it: the last requests of
