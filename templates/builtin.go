@@ -101,7 +101,8 @@ func (t text) values(code, style string) map[string]string {
 // ownScript is the part of the script that only pages of the room's own have.
 func ownScript() string { return squeezeScript(ownSource) }
 
-// page compiles a page of the waiting room, in the same way as a custom page.
+// page compiles a page of the waiting room, in the same way as a custom page. That it can be rendered
+// in every state is for a test to show, and not for each start of the program.
 func (t text) page(source string, values map[string]string) (*Page, error) {
 	for key, s := range t.Page {
 		values[key] = mustacheOf(s)
@@ -113,7 +114,7 @@ func (t text) page(source string, values map[string]string) (*Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Parse([]byte(source))
+	return read([]byte(source))
 }
 
 // errorPages writes the page for each problem.

@@ -242,3 +242,16 @@ func TestTheScriptOnlyUsesStringsThatThePageGivesIt(t *testing.T) {
 		assert.Contains(t, page, "data-"+name+`="`)
 	}
 }
+
+func TestTheBuiltInPagesCanBeRenderedInEveryStateAndLanguage(t *testing.T) {
+	pages, notSent, err := templates.BuiltInPages()
+	require.NoError(t, err)
+	for _, code := range codes(t) {
+		for _, s := range templates.States() {
+			for _, page := range []*templates.Page{pages[code], notSent[code]} {
+				_, err := page.Render(s.Data)
+				assert.NoError(t, err, "%s, %s", code, s.Name)
+			}
+		}
+	}
+}

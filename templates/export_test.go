@@ -89,3 +89,12 @@ func Broken() (*Page, error) {
 type failing struct{}
 
 func (failing) Get(string) (string, error) { return "", errors.New("no partials") }
+
+// BuiltInPages are the pages of the waiting room and its answers to forms, by language.
+func BuiltInPages() (pages, notSent map[string]*Page, err error) {
+	b, err := builtIn()
+	if err != nil {
+		return nil, nil, err
+	}
+	return b.pages, b.notSent, nil
+}

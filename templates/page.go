@@ -27,6 +27,20 @@ type Page struct {
 // Its error is of type [Faults] and has everything that is wrong with the template: syntax,
 // unknown variables, partials, values without escaping, sections that are nested too deep.
 func Parse(source []byte) (*Page, error) {
+	page, err := read(source)
+	if err != nil {
+		return nil, err
+	}
+	for _, state := range States() {
+		if _, err := page.Render(state.Data); err != nil {
+			return nil, Faults{{Message: fmt.Sprintf("rendering the state %q: %v", state.Name, err)}}
+		}
+	}
+	return page, nil
+}
+
+// read is Parse without rendering, which takes most of its time.
+func read(source []byte) (*Page, error) {
 	if faults := check(source); len(faults) > 0 {
 		return nil, faults
 	}
@@ -37,11 +51,6 @@ func Parse(source []byte) (*Page, error) {
 	tags, _ := scan(string(source))
 	page.client = slices.ContainsFunc(tags, func(t tag) bool { return t.name == "client" })
 	page.notSent = slices.ContainsFunc(tags, func(t tag) bool { return t.name == "notSent" })
-	for _, state := range States() {
-		if _, err := page.Render(state.Data); err != nil {
-			return nil, Faults{{Message: fmt.Sprintf("rendering the state %q: %v", state.Name, err)}}
-		}
-	}
 	return page, nil
 }
 

@@ -36,13 +36,13 @@ type text struct {
 
 // readTexts reads all languages by their codes, which name their files.
 func readTexts() (map[string]text, error) {
-	files, err := languageFiles.ReadDir("lang")
+	codes, err := LanguageCodes()
 	if err != nil {
-		return nil, fmt.Errorf("listing the languages: %w", err)
+		return nil, err
 	}
-	texts := make(map[string]text, len(files))
-	for _, file := range files {
-		source, err := languageFiles.ReadFile(path.Join("lang", file.Name()))
+	texts := make(map[string]text, len(codes))
+	for _, code := range codes {
+		source, err := languageFiles.ReadFile(path.Join("lang", code+".json"))
 		if err != nil {
 			return nil, fmt.Errorf("reading a language: %w", err)
 		}
@@ -50,9 +50,9 @@ func readTexts() (map[string]text, error) {
 		decoder := json.NewDecoder(bytes.NewReader(source))
 		decoder.DisallowUnknownFields()
 		if err := decoder.Decode(&t); err != nil {
-			return nil, fmt.Errorf("reading the language %s: %w", file.Name(), err)
+			return nil, fmt.Errorf("reading the language %s: %w", code, err)
 		}
-		texts[strings.TrimSuffix(file.Name(), ".json")] = t
+		texts[code] = t
 	}
 	return texts, nil
 }

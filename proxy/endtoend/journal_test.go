@@ -89,7 +89,7 @@ func TestAJournalThatIsDamagedOrGoneLetsNobodyOverTheLimits(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l := limits{active: 5, perMinute: 100_000, session: 15 * time.Second} // longer than a busy machine takes to start the gate again
+			l := limits{active: 5, perMinute: 100_000, session: 20 * time.Second} // longer than a busy machine takes to start the gate again
 			g, log := serveLimits(t, l)
 			ins, others := browsers(t, "in", l.active), browsers(t, "other", 2*l.active)
 			for _, b := range ins {

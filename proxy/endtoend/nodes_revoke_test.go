@@ -41,9 +41,10 @@ func TestRevokedVisitorIsOutEverywhereBeforeTheSlotGoesOn(t *testing.T) {
 	}
 
 	current := &visit{crowd: at[0], name: "visitor-0"}
-	a, err := current.ask(time.Now())
-	require.NoError(t, err)
-	require.True(t, a.in, "the room was empty")
+	s.until("the room was empty", func() bool { // on a busy machine perhaps at the second try
+		a, err := current.ask(time.Now())
+		return err == nil && a.in
+	})
 	for round := range rounds {
 		here, there := round%2, 1-round%2
 		// What cannot wait takes a slot at once, where nobody waits.
