@@ -174,8 +174,9 @@ func TestGateDoesNotStartWithoutItsStore(t *testing.T) {
 	for line := range strings.Lines(s.gates[0].log.String()) {
 		assert.True(t, json.Valid([]byte(line)), line)
 	}
-	log := s.gates[0].log.String()
-	away := strings.Count(log, "store does not answer")
-	assert.GreaterOrEqual(t, away, 2)
-	assert.Equal(t, strings.Count(log, "store answers again"), away, "each loss is told once, and its end")
+	s.until("each loss is told once, and its end", func() bool {
+		log := s.gates[0].log.String()
+		away := strings.Count(log, "store does not answer")
+		return away >= 2 && strings.Count(log, "store answers again") == away
+	})
 }
