@@ -1,15 +1,13 @@
 package admin
 
 import (
-	"crypto/sha256"
-	"crypto/subtle"
 	"net/http"
 	"strings"
 
 	"go.uber.org/zap"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/admin/dashboard"
-	"github.com/fairdoor-gate/fairdoor/proxy/reply"
+	"github.com/fairdoor-gate/fairdoor/proxy/bearer"
 )
 
 // authorised asks for the token, if there is one: of programs as a bearer token, of browsers by the
@@ -25,11 +23,10 @@ func (a *api) authorised(next http.Handler) http.Handler {
 		case !strings.HasPrefix(r.URL.Path, "/api/") && strings.Contains(r.Header.Get("Accept"), "text/html"):
 			a.show(dashboard.Login{}.Write(w))
 		default:
-			if _, token, _ := strings.Cut(r.Header.Get("Authorization"), " "); token != "" {
+			if bearer.Token(r) != "" {
 				a.wrongToken(r)
 			}
-			w.Header().Set("WWW-Authenticate", "Bearer")
-			reply.Problem(w, http.StatusUnauthorized, "Send the admin token: Authorization: Bearer ….")
+			bearer.Refuse(w, "the admin token")
 		}
 	})
 }
@@ -37,17 +34,10 @@ func (a *api) authorised(next http.Handler) http.Handler {
 // isOperator reports whether the sender of a request has shown to be an operator. Where there is no
 // token, everybody is who says to be nobody else.
 func (a *api) isOperator(r *http.Request) bool {
-	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if a.Token == "" {
-		return token == ""
+		return r.Header.Get("Authorization") == ""
 	}
-	return strings.EqualFold(scheme, "Bearer") && a.isToken(token) || a.sessions.Has(r)
-}
-
-// isToken reports whether a text is the token. How long that takes says nothing about the token.
-func (a *api) isToken(text string) bool {
-	given, want := sha256.Sum256([]byte(text)), sha256.Sum256([]byte(a.Token))
-	return subtle.ConstantTimeCompare(given[:], want[:]) == 1
+	return bearer.Is(bearer.Token(r), a.Token) || a.sessions.Has(r)
 }
 
 // maxForm bounds the body of a form, in bytes.
@@ -61,7 +51,7 @@ func (a *api) wrongToken(r *http.Request) {
 // logIn takes the token from the form. Nothing is kept of a wrong one.
 func (a *api) logIn(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-	if a.Token != "" && !a.isToken(r.PostFormValue("token")) {
+	if a.Token != "" && !bearer.Is(r.PostFormValue("token"), a.Token) {
 		a.wrongToken(r)
 		a.show(dashboard.Login{Wrong: true}.Write(w))
 		return

@@ -60,7 +60,12 @@ func AsksForIcon(r *http.Request) bool {
 // Connects says whether a request asks for a connection that lasts: a websocket, or a
 // stream of events.
 func Connects(r *http.Request) bool {
-	return r.Header["Upgrade"] != nil || strings.Contains(strings.ToLower(HeaderValue(r.Header["Accept"])), "text/event-stream")
+	return r.Header["Upgrade"] != nil || WantsEvents(r)
+}
+
+// WantsEvents says whether a request asks for a stream of events.
+func WantsEvents(r *http.Request) bool {
+	return strings.Contains(strings.ToLower(HeaderValue(r.Header["Accept"])), "text/event-stream")
 }
 
 // Preflight says whether the request is a CORS preflight, which browsers send by

@@ -11,13 +11,12 @@ package occupants
 
 import (
 	"context"
-	"crypto/sha256"
-	"crypto/subtle"
 	"net/http"
 	"strings"
 
 	"go.uber.org/zap"
 
+	"github.com/fairdoor-gate/fairdoor/proxy/bearer"
 	"github.com/fairdoor-gate/fairdoor/proxy/config"
 	"github.com/fairdoor-gate/fairdoor/proxy/feature"
 	"github.com/fairdoor-gate/fairdoor/proxy/reply"
@@ -46,7 +45,7 @@ func NewFeature(g feature.Gate) *Feature { return &Feature{gate: g, ended: make(
 // Part is what a room has to tell of its occupants.
 type Part struct {
 	gate feature.Gate
-	keys [][sha256.Size]byte
+	keys []string
 }
 
 // Part implements [feature.Feature].
@@ -55,11 +54,7 @@ func (f *Feature) Part(_ context.Context, s *feature.Setup) (feature.Part, error
 	if len(keys) == 0 {
 		return nil, nil
 	}
-	p := &Part{gate: f.gate}
-	for _, key := range keys {
-		p.keys = append(p.keys, sha256.Sum256([]byte(key)))
-	}
-	return p, nil
+	return &Part{gate: f.gate, keys: keys}, nil
 }
 
 // Drain implements [feature.Drainer]: the streams end, and programs open others elsewhere.
@@ -77,9 +72,8 @@ func (f *Feature) serve(w http.ResponseWriter, r *http.Request) {
 	case p == nil:
 		reply.Problem(w, http.StatusNotFound, "There is no such room, or its occupants are not told: it needs occupants.keys.")
 		return
-	case !p.knows(r):
-		w.Header().Set("WWW-Authenticate", "Bearer")
-		reply.Problem(w, http.StatusUnauthorized, "Send one of the room's occupants.keys: Authorization: Bearer ….")
+	case !bearer.Is(bearer.Token(r), p.keys...):
+		bearer.Refuse(w, "one of the room's occupants.keys")
 		return
 	}
 	of, err := f.gate.OpenRoom(r.Context(), name)
@@ -89,7 +83,7 @@ func (f *Feature) serve(w http.ResponseWriter, r *http.Request) {
 		reply.Problem(w, http.StatusServiceUnavailable, "The room could not be opened.")
 	case of == nil:
 		reply.Problem(w, http.StatusNotFound, "There is no such room.")
-	case wantsEvents(r):
+	case feature.WantsEvents(r):
 		f.stream(w, r, of)
 	default:
 		now, err := look(r.Context(), of)
@@ -117,16 +111,6 @@ func (f *Feature) partOf(room string) *Part {
 		}
 	}
 	return nil
-}
-
-// knows reports whether a request has one of the keys. How long that takes says nothing about them.
-func (p *Part) knows(r *http.Request) bool {
-	scheme, key, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	given, found := sha256.Sum256([]byte(key)), 0
-	for _, want := range p.keys {
-		found |= subtle.ConstantTimeCompare(given[:], want[:])
-	}
-	return found == 1 && strings.EqualFold(scheme, "Bearer")
 }
 
 // HearsOfVisitors implements [feature.Hearer].

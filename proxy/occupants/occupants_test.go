@@ -420,12 +420,18 @@ func TestManyStreamsAskTheStoreNoMoreThanOne(t *testing.T) {
 	assert.LessOrEqual(t, asked, store.syncs.Load()+2, "one question for each sync, and one before the first")
 }
 
-func TestALongListSaysThatItIsNotWhole(t *testing.T) {
-	f := gatetest.Start(t, telling(queue.MaxRoster+1), gatetest.Settings(func(s *queue.Settings) { s.NewUsersPerMinute = queue.MaxRoster + 1 }))
+func TestALongListSaysThatItIsNotWholeAndNoStreamFollowsIt(t *testing.T) {
+	f := gatetest.Start(t, telling(queue.MaxRoster+1), gatetest.Settings(func(s *queue.Settings) { s.NewUsersPerMinute = queue.MaxRoster + 1 }),
+		func(_ *proxy.Config, o *proxy.Options) { o.SyncInterval = 10 * time.Millisecond })
+	stream := f.Visitor().ListenTo(path+"shop", signed)
+	stream.Next("occupants")
 	for range queue.MaxRoster + 1 {
 		require.True(t, f.Visitor().Get("/").In())
 	}
 	l := ask(f, "shop")
 	assert.Len(t, l.Occupants, queue.MaxRoster)
 	assert.True(t, l.Truncated)
+	assert.NotContains(t, stream.Rest(), "out")
+	refused := f.Visitor().Get(path+"shop", signed, gatetest.With("Accept", "text/event-stream"))
+	assert.Equal(t, http.StatusConflict, refused.Status, refused.Body)
 }

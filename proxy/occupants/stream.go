@@ -6,12 +6,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/feature"
 	"github.com/fairdoor-gate/fairdoor/proxy/reply"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 const (
@@ -85,12 +85,8 @@ func (*Feature) Follow(r *feature.Room) {
 	}
 }
 
-// wantsEvents says whether a request asks for a stream.
-func wantsEvents(r *http.Request) bool {
-	return strings.Contains(r.Header.Get("Accept"), "text/event-stream")
-}
-
-// stream tells who is there, and from then on whatever changes, once a sync at most.
+// stream tells who is there, and from then on whatever changes, once a sync at most. It follows no
+// list that lacks people: they would seem to come and go.
 func (f *Feature) stream(w http.ResponseWriter, r *http.Request, of *feature.Room) {
 	all := feature.StateOf[streams](of)
 	if !all.begin() {
@@ -102,6 +98,10 @@ func (f *Feature) stream(w http.ResponseWriter, r *http.Request, of *feature.Roo
 	known, err := all.look(r.Context(), of, changed)
 	if err != nil {
 		f.away(w, of, err)
+		return
+	}
+	if known.Truncated {
+		reply.Problem(w, http.StatusConflict, fmt.Sprintf("A stream follows fewer than %d people: ask for the list.", queue.MaxRoster))
 		return
 	}
 	h := w.Header()
@@ -132,6 +132,9 @@ func (f *Feature) stream(w http.ResponseWriter, r *http.Request, of *feature.Roo
 			now, err := all.look(r.Context(), of, changed)
 			if err != nil { // until the next sync
 				continue
+			}
+			if now.Truncated {
+				return
 			}
 			for _, e := range now.since(known) {
 				text = appendEvent(text, e.name, e.person)

@@ -113,7 +113,7 @@ func (x *exchange) syncAlone(ctx context.Context, now time.Time) (*queue.View, e
 	x.estimates.Follow(answer, &rules.Settings, x.conditions.paused.Load())
 	x.pressures.follow(&answer.Status, rules)
 	x.syncs++
-	x.memory.tidy(answer.Now)
+	x.memory.trim(x.syncs, answer.Now)
 	x.sessions.trim(x.syncs, rules.sessionsAt(answer.Now))
 	x.presence.trim(x.syncs, answer.Now, rules)
 	x.notes.trim(x.syncs, answer.Now.Add(-max(rules.SessionDuration, rules.PlaceKept())), func(id queue.ID) bool {

@@ -14,7 +14,6 @@ type memory struct {
 	admitted   queue.Admissions   // by this node
 	nodes      []uint64           // that the store knew
 	lastNumber uint64             // the highest in an exact line
-	tidied     queue.Instant      // when cells were forgotten last
 }
 
 // grant takes in what became of a claim.
@@ -39,16 +38,15 @@ func (m *memory) report(p *queue.Report) {
 	}
 }
 
-// tidy forgets cells once a minute: there may be many, and a gate reports several times a second.
-func (m *memory) tidy(at queue.Instant) {
-	if at.Sub(m.tidied) >= time.Minute {
+// trim forgets, from time to time, the cells in which nobody is counted any more.
+func (m *memory) trim(syncs int, at queue.Instant) {
+	if syncs%shards == 0 {
 		m.forget(at)
 	}
 }
 
 // forget forgets the cells in which nobody is counted any more.
 func (m *memory) forget(at queue.Instant) {
-	m.tidied = at
 	maps.DeleteFunc(m.cells, func(c queue.Cell, people int) bool { return people == 0 || c.Until <= at })
 }
 

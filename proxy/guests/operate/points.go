@@ -1,8 +1,6 @@
 package operate
 
 import (
-	"crypto/sha256"
-	"crypto/subtle"
 	"errors"
 	"fmt"
 	"net/http"
@@ -10,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/admin"
+	"github.com/fairdoor-gate/fairdoor/proxy/bearer"
 	"github.com/fairdoor-gate/fairdoor/proxy/reply"
 	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
@@ -21,37 +20,29 @@ type reporter struct {
 	key      string
 }
 
-// may reports whether the reporter may report an action. How long that takes says nothing about the
-// keys.
+// may reports whether the reporter may report an action.
 func (r reporter) may(action waitlist.Action) bool {
-	given, found := sha256.Sum256([]byte(r.key)), 0
-	for _, key := range action.Keys {
-		want := sha256.Sum256([]byte(key))
-		found |= subtle.ConstantTimeCompare(given[:], want[:])
-	}
-	return r.operator || found == 1
+	return r.operator || bearer.Is(r.key, action.Keys...)
 }
 
 // withReporter finds who reports, and the waitlist and the entry that the path names.
 func (o *operators) withReporter(next func(http.ResponseWriter, *http.Request, Waitlist, int64, reporter)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		scheme, key, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-		by := reporter{key: key, operator: o.IsOperator(r)}
+		by := reporter{key: bearer.Token(r), operator: o.IsOperator(r)}
 		if by.operator {
 			by.name = o.by(r)
 		}
 		known := by.operator
-		if l, found := o.named(r.PathValue("waitlist")); found && strings.EqualFold(scheme, "Bearer") {
+		if l, found := o.named(r.PathValue("waitlist")); found {
 			for _, action := range l.Record().Settings().Actions {
 				known = known || by.may(action)
 			}
 		}
 		if !known {
-			if key != "" {
+			if by.key != "" {
 				o.WrongToken(r)
 			}
-			w.Header().Set("WWW-Authenticate", "Bearer")
-			reply.Problem(w, http.StatusUnauthorized, "Send a key of the action, or the admin token: Authorization: Bearer ….")
+			bearer.Refuse(w, "a key of the action, or the admin token")
 			return
 		}
 		o.withEntry(func(w http.ResponseWriter, r *http.Request, l Waitlist, id int64) { next(w, r, l, id, by) })(w, r)
