@@ -45,7 +45,7 @@ UNRACED := cmd/fairdoor|cmd/fairdoor/config|examples/.*|proxy/(browsertest|cheat
 # which the detector adds some.
 UNRACED_FILES = $$(grep -rl --include='*_test.go' '^//go:build !race' cmd cookie examples proxy queue templates | grep -vE '^($(UNRACED))/[^/]*$$')
 # Tests in virtual time, and of what takes processors alone, have the time that other tests leave: these wait for other programs, and would
-# take a processor that is busy for a store that does not answer. Many wait: so more packages are tested at a time than there are processors.
+# take a processor that is busy for a store that does not answer.
 UNHURRIED := proxy/world|queue/simulate|queue/room
 REAL := ./proxy/endtoend ./proxy/browsertest ./proxy/cheats
 REAL_RACED := ./proxy ./queue/redisstore
@@ -64,9 +64,9 @@ test-unhurried:
 # The longest begin first.
 test-real:
 	packages=$$(go list ./... | grep -E '^[^/]*/[^/]*/[^/]*/($(UNRACED))$$' | grep -vE '/($(UNHURRIED))$$'); \
-	go test -p 3 -timeout 25m $(TESTFLAGS) $(REAL) $$packages
+	go test -p 2 -timeout 25m $(TESTFLAGS) $(REAL) $$packages
 	packages=$$(go list ./... | grep -vE '^[^/]*/[^/]*/[^/]*/($(UNRACED)|$(UNHURRIED))$$'); \
-	CGO_ENABLED=1 go test -race -p 3 -timeout 25m $(TESTFLAGS) $(REAL_RACED) $$packages
+	CGO_ENABLED=1 go test -race -p 2 -timeout 25m $(TESTFLAGS) $(REAL_RACED) $$packages
 
 MINUTES ?= 60
 soak: setup ## what takes long: crowds and faults before real gates, and, after more fixed worlds, for MINUTES=60 sales with faults in virtual time that nobody has seen before; says how many years these were, and which seeds broke a promise

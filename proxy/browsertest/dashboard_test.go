@@ -213,6 +213,8 @@ func TestALiveSwitchByClicks(t *testing.T) {
 			assert.Contains(t, tab.Text(), "total_active_users")
 			press(".answer button", `document.querySelector('.done')`)
 			assert.Equal(t, "7", d.setting("total_active_users"))
+
+			tab.Open(d.url + "/?still=1")
 			press(".logout button", `document.querySelector('#token')`)
 		})
 	}
