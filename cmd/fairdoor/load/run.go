@@ -115,6 +115,9 @@ func (r *run) play(ctx context.Context) (whole bool) {
 		case ready <- first:
 			r.schedule.next()
 		case p := <-done:
+			if ctx.Err() != nil { // by which it may have been broken off
+				return false
+			}
 			r.settle(p)
 		case <-alarm.C:
 		case <-ctx.Done():
