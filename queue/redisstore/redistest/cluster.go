@@ -29,6 +29,8 @@ func StartCluster(t testing.TB) *Cluster {
 	for i, n := range c.Nodes {
 		n.Do("CLUSTER", "SET-CONFIG-EPOCH", i+1)
 		n.Do("CLUSTER", "ADDSLOTSRANGE", i*slots/3, (i+1)*slots/3-1)
+	}
+	for i, n := range c.Nodes { // a node that has been met takes no epoch from a user any more
 		other := c.Nodes[(i+1)%3]
 		host, port, _ := strings.Cut(other.Addr, ":")
 		n.Do("CLUSTER", "MEET", host, port, other.Do("CONFIG", "GET", "cluster-port").(map[any]any)["cluster-port"])
