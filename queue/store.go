@@ -1,8 +1,11 @@
 package queue
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 )
 
@@ -343,6 +346,20 @@ type Roster struct {
 	Seated []Seat   // in the order in which they were let in
 	Line   []Waiter // in the order of the line
 	Kept   Instant  // the earliest last check-in, by running time, with which a number is honoured
+
+	More      []ID // others who are in or in line: a Roster of these ids tells of them
+	Truncated bool // there may be others still
+}
+
+// Sort puts those who are in into the order in which they were let in, and those in line into
+// the order of the line.
+func (r *Roster) Sort() {
+	slices.SortFunc(r.Seated, func(a, b Seat) int {
+		return cmp.Or(cmp.Compare(a.AcceptedAt, b.AcceptedAt), bytes.Compare(a.ID[:], b.ID[:]))
+	})
+	slices.SortFunc(r.Line, func(a, b Waiter) int {
+		return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.Number, b.Number))
+	})
 }
 
 // Seat is a session that holds a slot.
@@ -360,8 +377,12 @@ type Waiter struct {
 	Note  string  // as of a Seat
 }
 
-// MaxRoster is how many seats, and how many places in line, a Roster lists at most.
-const MaxRoster = 1000
+const (
+	// MaxRoster is how many seats, and how many places in line, a Roster lists at most.
+	MaxRoster = 1000
+	// MaxMore is how many others who are in, and how many others in line, a Roster names at most.
+	MaxMore = 10_000
+)
 
 // Configuration is what a room goes by, on every node.
 type Configuration struct {
@@ -421,7 +442,8 @@ type Store interface {
 	Sync(ctx context.Context, room string, report *Report) (*View, error)
 
 	// Roster returns which of the ids are in the room and in its exact line. Without ids it
-	// returns who is, at most MaxRoster in each. Of each it tells the latest Note that a node has
+	// returns who is, at most MaxRoster in each, and the ids of more. In line these are the first;
+	// of those who are in, they may be any. Of each it tells the latest Note that a node has
 	// reported. A note is kept through a visitor's place and the session that follows it, and is
 	// gone with them: who comes anew has none.
 	Roster(ctx context.Context, room string, ids []ID) (*Roster, error)

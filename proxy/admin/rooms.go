@@ -63,6 +63,7 @@ type Queue interface {
 	Slowed() room.Slowdown
 	Proposal() (p pressure.Proposal, seen bool)
 	Roster(ctx context.Context, ids ...queue.ID) (*queue.Roster, error)
+	Everybody(ctx context.Context) (*queue.Roster, error)
 	Renew(ctx context.Context, now time.Time, id queue.ID) error
 	Prefer(ctx context.Context, now time.Time, id queue.ID, priority int16) error
 	Remove(ctx context.Context, now time.Time, id queue.ID) (bool, error)

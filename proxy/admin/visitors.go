@@ -57,14 +57,14 @@ func describeWaiter(w queue.Waiter) visitorJSON {
 const storeAway = "The store does not answer."
 
 func (a *api) getVisitors(w http.ResponseWriter, r *http.Request, of Room) {
-	roster, err := of.Queue().Roster(r.Context())
+	roster, err := of.Queue().Everybody(r.Context())
 	if err != nil {
 		a.storeFailed(w, of, err)
 		return
 	}
 	list := visitorsJSON{
 		Active: []visitorJSON{}, Waiting: []visitorJSON{}, WaitingKnown: hasLine(of),
-		Truncated: len(roster.Seated) == queue.MaxRoster || len(roster.Line) == queue.MaxRoster,
+		Truncated: roster.Truncated,
 	}
 	for _, s := range roster.Seated {
 		list.Active = append(list.Active, describeSeat(s))

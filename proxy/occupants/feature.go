@@ -86,12 +86,12 @@ func (f *Feature) serve(w http.ResponseWriter, r *http.Request) {
 	case feature.WantsEvents(r):
 		f.stream(w, r, of)
 	default:
-		now, err := look(r.Context(), of)
+		all, err := of.Queue.Everybody(r.Context())
 		if err != nil {
 			f.away(w, of, err)
 			return
 		}
-		reply.JSON(w, now)
+		reply.JSON(w, listOf(of, all))
 	}
 }
 

@@ -1,7 +1,6 @@
 package occupants
 
 import (
-	"context"
 	"encoding/json"
 	"time"
 
@@ -25,16 +24,9 @@ type person struct {
 	Rank       int             `json:"rank,omitempty"`       // from 1, of somebody in line
 }
 
-// look asks the store who is there.
-func look(ctx context.Context, of *feature.Room) (*list, error) {
-	roster, err := of.Queue.Roster(ctx)
-	if err != nil {
-		return nil, err
-	}
-	l := &list{
-		Room: of.Queue.Name(), Occupants: []person{}, Line: []person{},
-		Truncated: len(roster.Seated) == queue.MaxRoster || len(roster.Line) == queue.MaxRoster,
-	}
+// listOf is the list of a roster.
+func listOf(of *feature.Room, roster *queue.Roster) *list {
+	l := &list{Room: of.Queue.Name(), Occupants: []person{}, Line: []person{}, Truncated: roster.Truncated || len(roster.More) > 0}
 	for _, s := range roster.Seated {
 		p := person{ID: s.ID.String(), Data: json.RawMessage(s.Note)}
 		if at := s.AcceptedAt.Time(); s.AcceptedAt > 0 {
@@ -45,7 +37,7 @@ func look(ctx context.Context, of *feature.Room) (*list, error) {
 	for _, w := range roster.Line {
 		l.Line = append(l.Line, person{ID: w.ID.String(), Data: json.RawMessage(w.Note), Rank: w.Ahead + 1})
 	}
-	return l, nil
+	return l
 }
 
 // event is something that has happened to one person.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -59,13 +60,15 @@ func says(s *gatetest.Site) {
 // list is who is there.
 type list struct {
 	Room            string
-	Occupants, Line []struct {
-		ID         string
-		Data       any
-		AcceptedAt time.Time
-		Rank       int
-	}
-	Truncated bool
+	Occupants, Line []person
+	Truncated       bool
+}
+
+type person struct {
+	ID         string
+	Data       any
+	AcceptedAt time.Time
+	Rank       int
 }
 
 // people are the data of those who are in, and of those in line.
@@ -420,18 +423,36 @@ func TestManyStreamsAskTheStoreNoMoreThanOne(t *testing.T) {
 	assert.LessOrEqual(t, asked, store.syncs.Load()+2, "one question for each sync, and one before the first")
 }
 
-func TestALongListSaysThatItIsNotWholeAndNoStreamFollowsIt(t *testing.T) {
-	f := gatetest.Start(t, telling(queue.MaxRoster+1), gatetest.Settings(func(s *queue.Settings) { s.NewUsersPerMinute = queue.MaxRoster + 1 }),
+func TestALongListIsWholeInOrderOfEntryAndNoStreamFollowsIt(t *testing.T) {
+	const people = 2*queue.MaxRoster + 1
+	f := gatetest.Start(t, telling(people), gatetest.Settings(func(s *queue.Settings) { s.NewUsersPerMinute = people }),
 		func(_ *proxy.Config, o *proxy.Options) { o.SyncInterval = 10 * time.Millisecond })
 	stream := f.Visitor().ListenTo(path+"shop", signed)
 	stream.Next("occupants")
-	for range queue.MaxRoster + 1 {
+	for range people {
 		require.True(t, f.Visitor().Get("/").In())
+		f.Clock.Add(time.Millisecond)
 	}
 	l := ask(f, "shop")
-	assert.Len(t, l.Occupants, queue.MaxRoster)
-	assert.True(t, l.Truncated)
+	assert.Len(t, l.Occupants, people)
+	assert.False(t, l.Truncated)
+	assert.True(t, slices.IsSortedFunc(l.Occupants, func(a, b person) int { return a.AcceptedAt.Compare(b.AcceptedAt) }))
 	assert.NotContains(t, stream.Rest(), "out")
 	refused := f.Visitor().Get(path+"shop", signed, gatetest.With("Accept", "text/event-stream"))
 	assert.Equal(t, http.StatusConflict, refused.Status, refused.Body)
+}
+
+func TestALongLineIsListedInItsOrder(t *testing.T) {
+	const people = queue.MaxRoster + 100
+	f := gatetest.Start(t, telling(1), inLine)
+	enters(f, "1")
+	for i := range people {
+		require.False(t, f.Visitor().Get("/", token(t, f, strconv.Itoa(i), i)).In())
+	}
+	l := ask(f, "shop")
+	require.Len(t, l.Line, people)
+	for i, p := range l.Line {
+		require.Equal(t, float64(i), p.Data, "who came as the one after so many")
+		require.Equal(t, i+1, p.Rank)
+	}
 }

@@ -67,11 +67,12 @@ func (s *streams) look(ctx context.Context, of *feature.Room, next <-chan struct
 	if s.until == next {
 		return s.latest, nil
 	}
-	l, err := look(ctx, of)
-	if err == nil {
-		s.until, s.latest = next, l
+	roster, err := of.Queue.Roster(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return l, err
+	s.until, s.latest = next, listOf(of, roster)
+	return s.latest, nil
 }
 
 // Follow implements [feature.Follower]: streams look at a room that was synced.
@@ -101,7 +102,7 @@ func (f *Feature) stream(w http.ResponseWriter, r *http.Request, of *feature.Roo
 		return
 	}
 	if known.Truncated {
-		reply.Problem(w, http.StatusConflict, fmt.Sprintf("A stream follows fewer than %d people: ask for the list.", queue.MaxRoster))
+		reply.Problem(w, http.StatusConflict, fmt.Sprintf("A stream follows %d people at most in the room, and in its line: ask for the list.", queue.MaxRoster))
 		return
 	}
 	h := w.Header()

@@ -276,18 +276,20 @@ func (l *exactLine) turns(most int) (ids []queue.ID) {
 	return ids
 }
 
-// roster lists the first in line.
-func (l *exactLine) roster() []queue.Waiter {
-	var list []queue.Waiter
+// roster lists the first in line, and names those behind them.
+func (l *exactLine) roster() (first []queue.Waiter, more []queue.ID) {
 	for e := range l.waiting.All() {
-		if e.Until() > l.now {
-			list = append(list, l.waiter(e))
-		}
-		if len(list) == queue.MaxRoster {
-			break
+		switch {
+		case e.Until() <= l.now:
+		case len(first) < queue.MaxRoster:
+			first = append(first, l.waiter(e))
+		case len(more) < queue.MaxMore:
+			more = append(more, e.ID)
+		default:
+			return first, more
 		}
 	}
-	return list
+	return first, more
 }
 
 func (l *exactLine) waiter(e *line.Entry) queue.Waiter {

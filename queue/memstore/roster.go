@@ -1,10 +1,6 @@
 package memstore
 
 import (
-	"bytes"
-	"cmp"
-	"slices"
-
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
@@ -20,7 +16,7 @@ func (r *room) roster(ids []queue.ID) *queue.Roster {
 		for id, s := range r.sessions.known {
 			seat(id, s)
 		}
-		roster.Line = r.line.roster()
+		roster.Line, roster.More = r.line.roster()
 	}
 	for _, id := range ids {
 		seat(id, r.sessions.known[id])
@@ -28,12 +24,15 @@ func (r *room) roster(ids []queue.ID) *queue.Roster {
 			roster.Line = append(roster.Line, r.line.waiter(e))
 		}
 	}
-	slices.SortFunc(roster.Seated, func(a, b queue.Seat) int {
-		return cmp.Or(cmp.Compare(a.AcceptedAt, b.AcceptedAt), bytes.Compare(a.ID[:], b.ID[:]))
-	})
-	slices.SortFunc(roster.Line, func(a, b queue.Waiter) int { return cmp.Compare(a.Ahead, b.Ahead) })
-	roster.Seated = roster.Seated[:min(len(roster.Seated), queue.MaxRoster)]
-	roster.Line = roster.Line[:min(len(roster.Line), queue.MaxRoster)]
+	roster.Sort()
+	roster.Truncated = len(roster.More) == queue.MaxMore
+	if most := max(len(ids), queue.MaxRoster); len(roster.Seated) > most {
+		more := roster.Seated[most:]
+		roster.Seated, roster.Truncated = roster.Seated[:most], roster.Truncated || len(more) >= queue.MaxMore
+		for _, s := range more[:min(len(more), queue.MaxMore)] {
+			roster.More = append(roster.More, s.ID)
+		}
+	}
 	for i, w := range roster.Line {
 		roster.Line[i].Note = r.notes.said[w.ID].text
 	}

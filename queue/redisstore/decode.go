@@ -1,13 +1,10 @@
 package redisstore
 
 import (
-	"bytes"
-	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -276,10 +273,6 @@ func (r *reader) line(v *queue.View) {
 	r.part(func(r *reader) { v.Turns = r.ids() })
 }
 
-// maxSeats is how many sessions a roster looks at. In a larger room it has only some of
-// those that end first.
-const maxSeats = 5 * queue.MaxRoster
-
 func (r *reader) place() queue.Place {
 	return queue.Place{Number: uint64(r.int()), Priority: int16(r.int()), Ahead: int(r.int()), Length: int(r.int())}
 }
@@ -290,6 +283,12 @@ func readRoster(reply []any) (*queue.Roster, error) {
 	roster := &queue.Roster{Now: r.instant()}
 	seats, line := r.next(), r.next()
 	roster.Kept = r.instant()
+	for range 2 { // of those who are in, and of those in line
+		r.part(func(r *reader) {
+			more := r.ids()
+			roster.More, roster.Truncated = append(roster.More, more...), roster.Truncated || len(more) == queue.MaxMore
+		})
+	}
 	for len(seats.list) > 0 && seats.err == nil {
 		seats.part(func(s *reader) {
 			roster.Seated = append(roster.Seated, queue.Seat{Session: queue.Session{ID: s.id(), Expires: s.instant()}, AcceptedAt: s.instant(), Note: s.text()})
@@ -302,10 +301,6 @@ func readRoster(reply []any) (*queue.Roster, error) {
 	}
 	r.join(seats)
 	r.join(line)
-	slices.SortFunc(roster.Seated, func(a, b queue.Seat) int {
-		return cmp.Or(cmp.Compare(a.AcceptedAt, b.AcceptedAt), bytes.Compare(a.ID[:], b.ID[:]))
-	})
-	slices.SortFunc(roster.Line, func(a, b queue.Waiter) int { return cmp.Compare(a.Ahead, b.Ahead) })
-	roster.Seated, roster.Line = roster.Seated[:min(len(roster.Seated), queue.MaxRoster)], roster.Line[:min(len(roster.Line), queue.MaxRoster)]
+	roster.Sort()
 	return roster, r.failure("roster")
 }

@@ -107,6 +107,28 @@ func BenchmarkLineCheckIn(b *testing.B) {
 	}
 }
 
+// BenchmarkRoster lists a line of 100,000: in one call the first, with the ids of those behind them,
+// and then 1,000 of these.
+func BenchmarkRoster(b *testing.B) {
+	store := open(b, redistest.Start(b, redistest.Options{}).URL())
+	newCrowd(b, store, 100_000, queue.Settings{LineDropout: time.Hour})
+	var first, asked []time.Duration
+	for b.Loop() {
+		began := time.Now()
+		roster, err := store.Roster(context.Background(), "shop", nil)
+		first = append(first, time.Since(began))
+		require.NoError(b, err)
+		require.Len(b, roster.More, queue.MaxMore)
+		began = time.Now()
+		some, err := store.Roster(context.Background(), "shop", roster.More[:queue.MaxRoster])
+		asked = append(asked, time.Since(began))
+		require.NoError(b, err)
+		require.Len(b, some.Line, queue.MaxRoster)
+	}
+	b.ReportMetric(median(first), "first-µs")
+	b.ReportMetric(median(asked), "asked-µs")
+}
+
 // median returns it in microseconds.
 func median(list []time.Duration) float64 {
 	slices.Sort(list)

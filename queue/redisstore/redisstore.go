@@ -85,7 +85,7 @@ func (s *Store) Sync(ctx context.Context, room string, p *queue.Report) (*queue.
 
 // Roster implements [queue.Store].
 func (s *Store) Roster(ctx context.Context, room string, ids []queue.ID) (*queue.Roster, error) {
-	args := append(s.headArgs(&queue.Report{}), len(ids), maxSeats, queue.MaxRoster)
+	args := append(s.headArgs(&queue.Report{}), len(ids))
 	for _, id := range ids {
 		args = append(args, string(id[:]))
 	}

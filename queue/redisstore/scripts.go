@@ -82,7 +82,7 @@ const format = 3
 // shared is what the scripts share with Go. A script has a dollar sign and the name in the place of
 // each.
 var shared = map[string]any{
-	"MaxDraws": queue.MaxDraws, "MaxTurns": queue.MaxTurns, "MaxLeft": queue.MaxLeft, "NotesSwept": queue.NotesSwept, "MaxExpired": queue.MaxExpired, "LineReturn": queue.LineReturn.Milliseconds(),
+	"MaxDraws": queue.MaxDraws, "MaxTurns": queue.MaxTurns, "MaxRoster": queue.MaxRoster, "MaxMore": queue.MaxMore, "MaxLeft": queue.MaxLeft, "NotesSwept": queue.NotesSwept, "MaxExpired": queue.MaxExpired, "LineReturn": queue.LineReturn.Milliseconds(),
 	"PassthroughCounts": queue.PassthroughCounts, "RateWaves": queue.RateWaves, "MinMeasured": queue.MinMeasured, "MaxMeasured": queue.MaxMeasured,
 	"Lull": queue.Lull, "MaxParts": pacing.MaxParts, "LehmerFactor": pacing.Factor, "LehmerPrime": pacing.Prime,
 	"AllowancePeriod": queue.AllowancePeriod.Milliseconds(), "Lately": queue.Lately.Milliseconds(), "NodeRemembered": queue.NodeRemembered.Milliseconds(), "ReportTime": queue.ReportTime.Milliseconds(),

@@ -210,6 +210,29 @@ func (r *Room) Roster(ctx context.Context, ids ...queue.ID) (*queue.Roster, erro
 	return r.exchange.roster(ctx, ids...)
 }
 
+// Everybody is as a Roster, with all whom the store names. It has asked for them MaxRoster at a time,
+// so that no call holds up the store for long: who has come since the first is missing, and who has
+// gone since may be there.
+func (r *Room) Everybody(ctx context.Context) (*queue.Roster, error) {
+	all, err := r.Roster(ctx)
+	if err != nil || len(all.More) == 0 {
+		return all, err
+	}
+	for ids := range slices.Chunk(all.More, queue.MaxRoster) {
+		some, err := r.Roster(ctx, ids...)
+		if err != nil {
+			return nil, err
+		}
+		all.Seated, all.Line = append(all.Seated, some.Seated...), append(all.Line, some.Line...)
+	}
+	all.More = nil
+	all.Sort()
+	for i := range all.Line { // some were asked for later, and fewer may have been ahead of them then
+		all.Line[i].Ahead = all.Line[0].Ahead + i
+	}
+	return all, nil
+}
+
 // Sync reports to the store what this node has seen and takes in how the room
 // stands. Call it about once a second, and when Config.OnBurst says so; for a store in the
 // same process, ten times a second.

@@ -370,17 +370,42 @@ var placeCases = []contractCase{
 		assert.Equal(n, queue.Waiter{ID: id(2), Place: queue.Place{Number: 4, Ahead: 1, Length: 3}, Until: n.now.Add(time.Minute)}, roster.Line[0])
 		assert.Equal(n, id(3), roster.Line[1].ID)
 	}},
-	{"a roster lists so many at most, the first", func(n *node) {
+	{"a roster tells of so many in line at most, the first, and names the others", func(n *node) {
 		n.full()
-		claims := make([]queue.Claim, queue.MaxRoster+1)
-		for i := range claims {
-			claims[i] = newcomer(1 + i)
-		}
+		claims := newcomers(queue.MaxRoster + 2)
 		n.places(claims...)
 		roster := n.roster()
 		assert.Len(n, roster.Line, queue.MaxRoster)
 		assert.Equal(n, id(1), roster.Line[0].ID)
+		assert.Equal(n, ids(queue.MaxRoster+1, queue.MaxRoster+2), roster.More)
+		assert.False(n, roster.Truncated)
+		last, err := n.h.Store.Roster(context.Background(), n.room, roster.More)
+		require.NoError(n, err)
+		assert.Equal(n, queue.MaxRoster+1, last.Line[1].Ahead)
+		assert.Empty(n, last.More)
 	}},
+	{"a roster tells of so many who are in at most, and names the others", func(n *node) {
+		s := ample()
+		s.TotalActiveUsers, s.NewUsersPerMinute = queue.MaxRoster+2, queue.MaxRoster+2
+		n.configure(s)
+		n.admit(newcomers(queue.MaxRoster + 2)...)
+		roster := n.roster()
+		assert.Len(n, roster.Seated, queue.MaxRoster)
+		assert.Len(n, roster.More, 2)
+		rest, err := n.h.Store.Roster(context.Background(), n.room, roster.More)
+		require.NoError(n, err)
+		assert.ElementsMatch(n, roster.More, seated(rest))
+		assert.NotContains(n, seated(roster), roster.More[0])
+	}},
+}
+
+// newcomers are the claims of visitors 1 to n.
+func newcomers(n int) []queue.Claim {
+	claims := make([]queue.Claim, n)
+	for i := range claims {
+		claims[i] = newcomer(1 + i)
+	}
+	return claims
 }
 
 func seated(r *queue.Roster) []queue.ID {

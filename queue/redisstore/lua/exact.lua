@@ -38,6 +38,9 @@ local function count(priority, people)
   end
 end
 
+-- rest_of returns the other half of the id, of a place that is packed.
+function line.rest_of(text) return string.sub(text, 7, 14) end
+
 -- read unpacks a place.
 function line.read(member, text)
   local wrapped, list, rest, after = unpacked('>I5Bc8', text)
@@ -250,10 +253,9 @@ function line.last_ends()
   return text and line.read(member, text).ends
 end
 
--- first returns the places of the first n in line, in order. Those of them that have
--- ended are in a list of their own.
-function line.first(n)
-  local members, places, ended = {}, {}, {}
+-- members returns the first n in line, in order.
+function line.members(n)
+  local members = {}
   local function add(key, first, most, from)
     for _, text in ipairs(most > 0 and call('ZRANGE', key, first, first + most - 1) or {}) do
       table.insert(members, string.sub(text, from))
@@ -262,6 +264,13 @@ function line.first(n)
   add(LEVELS, 0, math.min(n, r.ahead_of_all), 9)
   add(ORDER, 0, math.min(n - #members, r.in_order), 1)
   add(LEVELS, r.ahead_of_all, math.min(n - #members, r.behind_all), 9)
+  return members
+end
+
+-- places returns the places of those in line. Those of them that have ended are in a list of
+-- their own.
+function line.places(members)
+  local places, ended = {}, {}
   each(members, function(part)
     for i, text in ipairs(call('HMGET', PLACES, unpack(part))) do
       local p = line.read(part[i], text)
@@ -277,7 +286,7 @@ function line.turns(n)
   local PASSED_OVER = 1000 -- how many unconfirmed places are passed over at most
   local list = {}
   if n == 0 then return list, {} end
-  local places, ended = line.first(n + math.min(r.unconfirmed, PASSED_OVER))
+  local places, ended = line.places(line.members(n + math.min(r.unconfirmed, PASSED_OVER)))
   for _, p in ipairs(places) do
     if not p.unconfirmed and #list < n then table.insert(list, p) end
   end

@@ -1,14 +1,26 @@
 -- Returns who is in the room and who is in its exact line: those asked for, or else the
--- sessions that end first and the first in line. It changes nothing.
+-- sessions that end first and the first in line, and the ids of others. It changes nothing.
 
-local asked, SEATS, WAITERS, ids = number(), number(), number(), {}
+local MOST, MORE = $MaxRoster, $MaxMore
+local asked, ids = number(), {}
 for i = 1, asked do ids[i] = text() end
+
+-- split parts the ids of all into those of whom everything is told, and the others.
+local function split(all)
+  if #all <= MOST then return all, {} end
+  local more = {}
+  for i = MOST + 1, #all do more[i - MOST] = all[i] end
+  return {unpack(all, 1, MOST)}, more
+end
 
 -- seats returns the sessions that hold slots, and when each was admitted, as far as that
 -- is known.
 local function seats()
-  if asked == 0 then ids = call('ZRANGEBYSCORE', SESSIONS, '(' .. whole(r.ended_by), '+inf', 'LIMIT', 0, SEATS) end
-  local list = {}
+  local list, more = {}, {}
+  if asked == 0 then
+    ids = call('ZRANGEBYSCORE', SESSIONS, '(' .. whole(r.ended_by), '+inf', 'LIMIT', 0, MOST + MORE)
+    ids, more = split(ids)
+  end
   each(ids, function(part)
     local ends, since, said = call('ZMSCORE', SESSIONS, unpack(part)), call('ZMSCORE', ADMITTED, unpack(part)), notes_of(part)
     for i, id in ipairs(part) do
@@ -17,7 +29,17 @@ local function seats()
       end
     end
   end)
-  return list
+  return list, more
+end
+
+-- first_in_line returns the places of the first, and the ids of others.
+local function first_in_line()
+  local first, others = split(line.members(MOST + MORE))
+  local more = {}
+  each(others, function(part)
+    for i, text in ipairs(call('HMGET', PLACES, unpack(part))) do table.insert(more, part[i] .. line.rest_of(text)) end
+  end)
+  return (line.places(first)), more
 end
 
 local function asked_for()
@@ -31,17 +53,19 @@ local function asked_for()
 end
 
 local function places()
-  local list = {}
-  if not r.has_line then return list end
+  local list, more = {}, {}
+  if not r.has_line then return list, more end
   open_line()
-  local waiters, named = asked > 0 and asked_for() or line.first(WAITERS), {}
+  local waiters, named = {}, {}
+  if asked > 0 then waiters = asked_for() else waiters, more = first_in_line() end
   for i, p in ipairs(waiters) do named[i] = p.member .. p.rest end
   local said = notes_of(named)
   for i, p in ipairs(waiters) do
     list[i] = {named[i], line.number_of(p), p.priority, line.ahead(p), length(), whole(p.ends), said[named[i]] or ''}
   end
-  return list
+  return list, more
 end
 
-local waiters = places()
-return {now, seats(), waiters, whole(ago(rules.dropout))}
+local waiters, more_wait = places()
+local seated, more_seated = seats()
+return {now, seated, waiters, whole(ago(rules.dropout)), more_seated, more_wait}
