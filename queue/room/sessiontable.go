@@ -38,6 +38,15 @@ func phase(id queue.ID) time.Duration {
 	return (time.Duration(id[14]) * tick / 256).Truncate(time.Millisecond)
 }
 
+// ticks are the ticks at which the session of id has ended at a moment, if its entry has them or
+// fewer.
+func (s *sessionTable) ticks(at queue.Instant, id queue.ID) uint32 {
+	return ticksOf(at.Add(-phase(id)), s.start)
+}
+
+// over are the ticks at which the session of every id has ended at a moment.
+func (s *sessionTable) over(at queue.Instant) uint32 { return ticksOf(at.Add(-tick), s.start) }
+
 // end is the session's end that an entry tells of.
 func (s *sessionTable) end(entry *entry[wholeID]) queue.Instant {
 	return afterTicks(s.start, entry.until).Add(phase(queue.ID(entry.key)))
@@ -73,11 +82,11 @@ func (s *sessionTable) learn(at queue.Instant, id queue.ID, until queue.Instant)
 // looks for changed shards, and extend the other way round: either the report has what is
 // changed here, or this sees the report.
 func (s *sessionTable) extend(at queue.Instant, id queue.ID, known, until queue.Instant, report uint32) (lasts bool) {
-	ticks, end := ticksOf(at, s.start), ticksOf(until.Add(-phase(id)), s.start)
+	end := s.ticks(until, id)
 	sh := s.shard(id)
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	entry := sh.table.find(wholeID(id), ticks)
+	entry := sh.table.find(wholeID(id), s.ticks(at, id))
 	if entry != nil {
 		known = max(known, s.end(entry))
 	}
@@ -92,7 +101,7 @@ func (s *sessionTable) extend(at queue.Instant, id queue.ID, known, until queue.
 		return true
 	}
 	if entry == nil {
-		entry = sh.table.add(wholeID(id), ticks)
+		entry = sh.table.add(wholeID(id), s.over(at))
 		entry.more = reported
 	}
 	entry.until = end
@@ -109,7 +118,7 @@ func (s *sessionTable) expires(at queue.Instant, id queue.ID) queue.Instant {
 	sh := s.shard(id)
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	if entry := sh.table.find(wholeID(id), ticksOf(at, s.start)); entry != nil {
+	if entry := sh.table.find(wholeID(id), s.ticks(at, id)); entry != nil {
 		return s.end(entry)
 	}
 	return 0
@@ -120,7 +129,7 @@ func (s *sessionTable) remove(at queue.Instant, id queue.ID) {
 	sh := s.shard(id)
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	if entry := sh.table.find(wholeID(id), ticksOf(at, s.start)); entry != nil {
+	if entry := sh.table.find(wholeID(id), s.ticks(at, id)); entry != nil {
 		entry.until, entry.more = 0, reported
 	}
 }
@@ -134,7 +143,7 @@ func (s *sessionTable) drain(at queue.Instant, list []queue.Session) []queue.Ses
 		sh := &s.shards[i]
 		sh.mu.Lock()
 		for _, id := range sh.changed {
-			if entry := sh.table.find(wholeID(id), ticksOf(at, s.start)); entry != nil && entry.more == unreported {
+			if entry := sh.table.find(wholeID(id), s.ticks(at, id)); entry != nil && entry.more == unreported {
 				entry.more = reported
 				list = append(list, queue.Session{ID: id, Expires: s.end(entry)})
 			}
@@ -147,14 +156,13 @@ func (s *sessionTable) drain(at queue.Instant, list []queue.Session) []queue.Ses
 
 // all appends every session that lasts to list.
 func (s *sessionTable) all(at queue.Instant, list []queue.Session) []queue.Session {
-	ticks := ticksOf(at, s.start)
 	for i := range s.shards {
 		sh := &s.shards[i]
 		sh.mu.Lock()
 		for i := range sh.table.entries {
 			entry := &sh.table.entries[i]
-			if entry.until > ticks {
-				list = append(list, queue.Session{ID: queue.ID(entry.key), Expires: s.end(entry)})
+			if id := queue.ID(entry.key); entry.until > s.ticks(at, id) {
+				list = append(list, queue.Session{ID: id, Expires: s.end(entry)})
 			}
 		}
 		sh.mu.Unlock()
@@ -167,5 +175,5 @@ func (s *sessionTable) trim(shard int, at queue.Instant) {
 	sh := &s.shards[shard%shards]
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	sh.table.trim(ticksOf(at, s.start))
+	sh.table.trim(s.over(at))
 }

@@ -283,3 +283,26 @@ func TestAVisitorWhoIsCountedLateHoldsTheirSlotAsLongAsTheirTicketLasts(t *testi
 	}
 	assert.Equal(t, 20, d.stand().Active)
 }
+
+func TestWhoIsCountedShortlyBeforeTheirEndHoldsASlotUntilThen(t *testing.T) {
+	s := settings(1, 1)
+	s.Method, s.DisableSessionRenewal = queue.Passthrough, true
+	d := open(t, s)
+	d.pass(30 * time.Millisecond) // no whole number of what times are kept in
+	var inside []queue.Ticket
+	for len(inside) < 30 {
+		if in := d.enter(); in.Uncounted {
+			inside = append(inside, in)
+		}
+	}
+	s.Method, s.TotalActiveUsers = queue.FIFO, 100
+	d.configure(s)
+	d.pass(s.SessionDuration - time.Millisecond)
+	before := d.stand().Active
+	for _, in := range inside {
+		require.Equal(t, room.Admitted, d.visit(in).Outcome)
+	}
+	n, err := d.room.CurrentNumbers(context.Background(), d.now.Time())
+	require.NoError(t, err)
+	assert.Equal(t, before+len(inside), n.Active)
+}
