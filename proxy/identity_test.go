@@ -90,6 +90,25 @@ func TestTheIconOfAPageThatWaitsIsTheGates(t *testing.T) {
 	assert.True(t, in.Get("/favicon.ico").In(), "who is in gets the site's")
 }
 
+func TestACrawlerThatAsksForTheRulesGetsThemOrIsToComeBack(t *testing.T) {
+	f := gatetest.Start(t)
+	assert.True(t, f.Visitor().Get("/robots.txt").In(), "while nobody waits they are the site's")
+	in := f.Full()[0]
+	f.Pass(time.Second)
+	f.Site.Requests()
+	for _, accept := range []string{"text/html", "*/*"} {
+		a := f.Visitor().Get("/robots.txt", gatetest.With("Accept", accept))
+		assert.Equal(t, http.StatusServiceUnavailable, a.Status, "a page would allow everything")
+		assert.Equal(t, "application/problem+json", a.Header.Get("Content-Type"))
+		assert.NotEmpty(t, a.Header.Get("Retry-After"))
+		assert.Empty(t, a.SetCookies())
+	}
+	f.Pass(time.Second)
+	assert.Zero(t, f.Status("shop").Queued, "it takes no place")
+	assert.Empty(t, f.Site.Requests())
+	assert.True(t, in.Get("/robots.txt").In())
+}
+
 func TestVisitorsAreToldHowLongTheyMayBeAwayAndThatTheyWereForTooLong(t *testing.T) {
 	for _, c := range []struct {
 		method queue.Method

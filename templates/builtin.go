@@ -66,7 +66,7 @@ var builtIn = sync.OnceValues(func() (*builtInPages, error) {
 	if err != nil {
 		return nil, err
 	}
-	style, script := squeezeStyle(styleSource), squeezeScript(scriptSource)
+	style, script := squeezeStyle(styleSource), shorten(scriptSource)
 	b := &builtInPages{
 		codes:   slices.Sorted(maps.Keys(texts)),
 		pages:   make(map[string]*Page, len(texts)),

@@ -80,6 +80,9 @@ func Texts() (map[string]text, error) { return readTexts() }
 func Style() string  { return squeezeStyle(styleSource) }
 func Script() string { return squeezeScript(scriptSource) }
 
+// Shorten is what becomes of a script.
+func Shorten(source string) string { return shorten(source) }
+
 // Broken is a custom page that cannot be rendered, which Parse never returns.
 func Broken() (*Page, error) {
 	template, err := mustache.ParseStringPartials("half a page {{>x}}", failing{})

@@ -1,7 +1,10 @@
 package templates
 
 import (
+	"cmp"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -38,4 +41,77 @@ func squeezeScript(source string) string {
 		parts[i] = aroundPunctuation.ReplaceAllString(parts[i], "$1")
 	}
 	return strings.Join(parts, "'")
+}
+
+var (
+	declares = regexp.MustCompile(`(?m)^\s*(?:const|let) .*[,;{]$`)
+	declared = regexp.MustCompile(`(?:const|let|,) (\w+)`)
+	named    = regexp.MustCompile(`[A-Za-z_$][\w$]*`)
+)
+
+// shorten gives the names that a script declares shorter ones. One that an object is made of, or
+// taken apart by, is the name of a property too, and stays. That is right for a script like ours, in
+// whose objects such names are the first or the last.
+func shorten(source string) string {
+	uses, own := map[string]int{}, map[string]bool{}
+	for _, line := range declares.FindAllString(source, -1) {
+		for _, at := range declared.FindAllStringSubmatchIndex(line, -1) {
+			name, after := line[at[2]:at[3]], line[at[3]:]
+			own[name] = own[name] || len(name) > 2 && (after[0] == ',' || after[0] == ';' || strings.HasPrefix(after, " ="))
+		}
+	}
+	script := strings.Split(squeezeScript(source), "'") // strings of a script are every second part
+	for i := 0; i < len(script); i += 2 {
+		eachName(script[i], func(name string, _, shared bool) string {
+			uses[name]++
+			own[name] = own[name] && !shared
+			return name
+		})
+	}
+	names := slices.SortedFunc(maps.Keys(uses), func(a, b string) int { return cmp.Or(cmp.Compare(uses[b], uses[a]), cmp.Compare(a, b)) })
+	short, n := map[string]string{}, 0
+	for _, name := range names {
+		for own[name] && short[name] == "" {
+			if next := shortName(n); uses[next] == 0 {
+				short[name] = next
+			}
+			n++
+		}
+	}
+	for i := 0; i < len(script); i += 2 {
+		script[i] = eachName(script[i], func(name string, ofObject, _ bool) string {
+			if ofObject {
+				return name
+			}
+			return cmp.Or(short[name], name)
+		})
+	}
+	return strings.Join(script, "'")
+}
+
+// eachName replaces each name of a part of a script. A name is one of an object, or may be that and a
+// variable's at once.
+func eachName(script string, by func(name string, ofObject, shared bool) string) string {
+	var b strings.Builder
+	from := 0
+	for _, at := range named.FindAllStringIndex(script, -1) {
+		before, after := script[:at[0]], script[at[1]:]
+		opens, follows := strings.HasSuffix(before, "{"), strings.HasSuffix(before, ",")
+		ofObject := (opens || follows) && strings.HasPrefix(after, ":") || strings.HasSuffix(before, ".") && !strings.HasSuffix(before, "...")
+		shared := opens && strings.HasPrefix(after, ",") || (opens || follows) && strings.HasPrefix(after, "}")
+		b.WriteString(script[from:at[0]])
+		b.WriteString(by(script[at[0]:at[1]], ofObject, shared))
+		from = at[1]
+	}
+	b.WriteString(script[from:])
+	return b.String()
+}
+
+// shortName is the n-th of the names with one letter, or two.
+func shortName(n int) string {
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	if n < len(letters) {
+		return letters[n : n+1]
+	}
+	return letters[n/len(letters)-1:][:1] + letters[n%len(letters):][:1]
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -109,7 +110,7 @@ func (p *preview) render(cmd *cobra.Command) ([]byte, error) {
 		rendered = set.Page(set.Match(p.lang), data)
 	}
 	now := time.Now().UTC()
-	return rendered.AppendTo(nil, templates.Visitor{LastUpdated: now, ArrivedAt: now.Add(-3 * time.Minute), RefreshSeconds: 20, LeftSeconds: 20, Place: data.Place}), nil
+	return rendered.AppendTo(nil, templates.Visitor{LastUpdated: now, ArrivedAt: now.Add(-3 * time.Minute), RefreshSeconds: 20, LeftSeconds: 20, Place: data.Place, Entry: "4F7KQ2M9"}), nil
 }
 
 func stateNames() (names []string) {
@@ -278,5 +279,8 @@ func (p *preview) ofRoom(warnings io.Writer, d *templates.Data, o *templates.Opt
 	}
 	o.DefaultLanguage = string(r.DefaultTemplateLanguage)
 	o.Identity = templates.Identity{SiteName: r.SiteName, Accent: r.Accent, HelpURL: r.HelpURL}
+	if l := r.LogoSource; l != nil {
+		o.Identity.Logo = "data:" + l.Type + ";base64," + base64.StdEncoding.EncodeToString(l.Source)
+	}
 	return r.TemplateSource, nil
 }

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -52,8 +51,6 @@ const (
 	// nearMinutes is how long somebody has to wait at most, in minutes, who is told that it is
 	// almost their turn.
 	nearMinutes = 2
-	// maxAddress is how long the address may be that a visitor comes back to.
-	maxAddress = 1000
 	path       = "call-back"
 )
 
@@ -221,29 +218,9 @@ func (f *Feature) callOf(r *http.Request, p *part, v *feature.Visit) (c Call, ok
 	return Call{
 		Visitor: VisitorOf(name, v.Ticket.ID), Room: name, Ticket: sealed,
 		Subject: v.Subject, Rank: v.Priority, From: network, Around: networks.SiteOf(network), Key: p.keys[0].Public(),
-		Site: v.Setup.Trust.Scheme(r) + "://" + r.Host, Address: f.pageOf(r, v), Language: v.Setup.Languages().Match(feature.HeaderValue(r.Header["Accept-Language"])),
+		Site: v.Setup.Trust.Scheme(r) + "://" + r.Host, Address: feature.WayIn(f.gate, v.Room, r, r.URL.Query().Get("to")), Language: v.Setup.Languages().Match(feature.HeaderValue(r.Header["Accept-Language"])),
 		Ends: v.Now.Add(v.Room.Settings().QueueTicketTTL), Foretold: isNear(v.Room, &queueroom.Decision{Ticket: v.Ticket, Place: place}),
 	}, true
-}
-
-// pageOf is the path and query of the page that sent a request, if it is the room's; else the
-// room's own.
-func (f *Feature) pageOf(r *http.Request, v *feature.Visit) string {
-	page, err := url.Parse(r.Referer())
-	if err == nil && page.Host == r.Host && len(page.RequestURI()) <= maxAddress {
-		return f.addressIn(v, r.Host, page)
-	}
-	return v.Setup.PathOn(r.Host)
-}
-
-// addressIn is the path and query of a URL, as those of a host, if they are the room's; else the
-// room's own.
-func (f *Feature) addressIn(v *feature.Visit, host string, u *url.URL) string {
-	address := feature.AddressOf(&http.Request{URL: u, RequestURI: u.RequestURI()})
-	if f.gate.RoomAt(host, address) != v.Room {
-		return v.Setup.PathOn(host)
-	}
-	return address
 }
 
 // comeBack has a visitor who was called go on to the room, with the ticket that they have by now.
@@ -259,18 +236,8 @@ func (f *Feature) comeBack(w http.ResponseWriter, r *http.Request, p *part, v *f
 	}
 	h["Cache-Control"] = feature.NoStore
 	h.Set("Referrer-Policy", "strict-origin")
-	h.Set("Location", f.wayBack(r, v))
+	h.Set("Location", feature.WayIn(f.gate, v.Room, r, r.URL.Query().Get("to")))
 	w.WriteHeader(http.StatusSeeOther)
-}
-
-// wayBack is the path and query that a request by which a visitor comes back asks for, if they are
-// the room's; else the room's own.
-func (f *Feature) wayBack(r *http.Request, v *feature.Visit) string {
-	to, err := url.Parse(r.URL.Query().Get("to")) // it refuses what browsers leave out: tabs and ends of lines
-	if err == nil && !to.IsAbs() && to.Host == "" && strings.HasPrefix(to.Path, "/") {
-		return f.addressIn(v, r.Host, to)
-	}
-	return v.Setup.PathOn(r.Host)
 }
 
 // recall is the ticket of a visitor who has come back: the one by which this gate has checked in

@@ -69,12 +69,42 @@ func escapeAddress(target string) string {
 	return b.String()
 }
 
+// Rooms know which room guards an address.
+type Rooms interface {
+	// RoomAt is the room that guards a path on a host; nil for none.
+	RoomAt(host, path string) *Room
+}
+
+// longestWay is the longest address that WayIn goes by.
+const longestWay = 1000
+
+// WayIn is where somebody goes on to who comes to a room from one of the gate's own pages: to, a path
+// with its query and fragment, or else the page that the request names as the one before it, if these
+// are the room's; else the room's own path.
+func WayIn(rooms Rooms, of *Room, r *http.Request, to string) string {
+	u, err := url.Parse(to) // it refuses what browsers leave out: tabs and ends of lines
+	if to == "" {
+		if u, err = url.Parse(r.Referer()); err == nil && u.Host == r.Host {
+			u.Scheme, u.Host, u.User = "", "", nil
+		}
+	}
+	if err != nil || u.IsAbs() || u.Host != "" || !strings.HasPrefix(u.Path, "/") || len(to) > longestWay {
+		return of.Setup().PathOn(r.Host)
+	}
+	address := AddressOf(&http.Request{URL: u, RequestURI: u.RequestURI()})
+	if len(address) > longestWay || rooms.RoomAt(r.Host, address) != of {
+		return of.Setup().PathOn(r.Host)
+	}
+	if u.Fragment != "" {
+		address += "#" + u.EscapedFragment()
+	}
+	return address
+}
+
 // LineAddress returns where somebody waits who has sent a form: at the page of the room that
 // the form was on, if the browser names it; else at the form's own address if that may be
 // for GET too, or at the room's.
-func (v *Visit) LineAddress(r *http.Request, rooms interface {
-	RoomAt(host, path string) *Room
-}) string {
+func (v *Visit) LineAddress(r *http.Request, rooms Rooms) string {
 	if from, err := url.Parse(r.Referer()); err == nil && from.Host == r.Host {
 		if rooms.RoomAt(from.Host, from.RequestURI()) == v.Room {
 			return AddressOf(&http.Request{URL: from, RequestURI: from.RequestURI()})

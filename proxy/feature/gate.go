@@ -46,8 +46,7 @@ type Gate interface {
 	Room(name string) *Room
 	// OpenRoom is Room, but has a family make its room of the name if there is none.
 	OpenRoom(ctx context.Context, name string) (*Room, error)
-	// RoomAt is the room that guards a path on a host; nil for none.
-	RoomAt(host, path string) *Room
+	Rooms
 	// Setups are those of the configuration at work, in its order; of a family, not of its rooms.
 	Setups() iter.Seq[*Setup]
 

@@ -38,7 +38,7 @@ func Speculative(r *http.Request) bool {
 // which may do more than read is taken for a visitor's all the same.
 func Subresource(r *http.Request) bool {
 	values := r.Header["Sec-Fetch-Dest"]
-	if AsksForIcon(r) {
+	if AsksForIcon(r) || AsksForRules(r) {
 		return true
 	}
 	if len(values) == 0 {
@@ -53,8 +53,15 @@ func Subresource(r *http.Request) bool {
 }
 
 // AsksForIcon says whether a browser asks for the site's icon by itself.
-func AsksForIcon(r *http.Request) bool {
-	return r.URL.Path == "/favicon.ico" && (r.Method == http.MethodGet || r.Method == http.MethodHead) && r.ContentLength == 0
+func AsksForIcon(r *http.Request) bool { return r.URL.Path == "/favicon.ico" && reads(r) }
+
+// AsksForRules says whether a crawler asks what it may look at (RFC 9309), by whatever name. A page in
+// the place of the rules would allow everything.
+func AsksForRules(r *http.Request) bool { return r.URL.Path == "/robots.txt" && reads(r) }
+
+// reads says whether a request asks for no more than to be shown something.
+func reads(r *http.Request) bool {
+	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && r.ContentLength == 0
 }
 
 // Connects says whether a request asks for a connection that lasts: a websocket, or a

@@ -13,7 +13,8 @@ type Requester struct {
 	HTTPS   bool
 	JSON    bool   // they ask for JSON rather than for a page
 	Message string // the operator's, of the room
-	Enter   string // the path of the room on the host that was asked
+	Enter   string // the path of the room on the host that was asked, or the page of it that they came for
+	Deep    bool   // it is such a page
 
 	Bound []byte                           // to whom their cookie is bound; nil for nobody
 	Owns  func(bound []byte, key int) bool // whether a cookie that is bound, and was sealed with one of the keys, belongs to them
@@ -27,6 +28,9 @@ func (s *Setup) RequesterOf(r *http.Request, of *Room, now time.Time) Requester 
 		Message: of.Settings().Message, Enter: s.PathOn(r.Host), Bound: s.Bound(r), Owns: s.Owns(r),
 	}
 }
+
+// CameFor notes the page that they came for.
+func (q *Requester) CameFor(page string) { q.Enter, q.Deep = page, q.Deep || page != q.Enter }
 
 // DoorStatus is the status of a page for somebody who may not join.
 func (s *Setup) DoorStatus(r *http.Request) int {

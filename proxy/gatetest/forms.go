@@ -35,9 +35,9 @@ func FormOf(t testing.TB, page string) (action string, fields url.Values) {
 		name, _, _ = strings.Cut(name, `"`)
 		_, value, _ := strings.Cut(input, `value="`)
 		value, _, _ = strings.Cut(value, `"`)
-		fields.Set(name, value)
+		fields.Set(name, html.UnescapeString(value))
 	}
-	return action, fields
+	return html.UnescapeString(action), fields
 }
 
 // PostJSON sends fields as JSON, and asks for JSON.
@@ -59,9 +59,12 @@ func (v *Visitor) PostForm(path string, sent url.Values) Answer {
 const MovePath = "/.fairdoor/move?room=shop"
 
 // Link is the path and query of the link by which the visitor's place moves.
-func (v *Visitor) Link() string {
+func (v *Visitor) Link() string { return v.LinkFrom("") }
+
+// LinkFrom is Link, asked for with more of a query, and changes of the request.
+func (v *Visitor) LinkFrom(query string, changes ...func(*http.Request)) string {
 	v.Fixture.T.Helper()
-	page := v.Get(MovePath)
+	page := v.Get(MovePath+query, changes...)
 	require.Equal(v.Fixture.T, http.StatusOK, page.Status, page.Body)
 	assert.Contains(v.Fixture.T, page.Body, `src="data:image/svg+xml;base64,`)
 	assert.Equal(v.Fixture.T, "strict-origin", page.Header.Get("Referrer-Policy"))

@@ -225,7 +225,11 @@ func (f *Feature) serve(w http.ResponseWriter, r *http.Request) {
 	case feature.Foreign(r) && !c.room.Lists(r.Header.Get("Origin")):
 		f.gate.Problem(w, r, http.StatusBadRequest)
 	default:
-		c.ServeHTTP(w, r, c.room.RequesterOf(r, of, f.gate.Now()))
+		q := c.room.RequesterOf(r, of, f.gate.Now())
+		if to := r.URL.Query().Get("to"); to != "" {
+			q.CameFor(feature.WayIn(f.gate, of, r, to))
+		}
+		c.ServeHTTP(w, r, q)
 	}
 }
 
@@ -278,6 +282,10 @@ func (d *door) Before(w http.ResponseWriter, r *http.Request, v *feature.Visit) 
 		reply.Problem(w, http.StatusForbidden, "Only those who were invited are let in. The waitlist is at "+Paths+d.list.Name()+".")
 		return true
 	}
-	d.list.ServeDoor(w, r, v.Setup.RequesterOf(r, v.Room, v.Now), v.Setup.DoorStatus(r))
+	q := v.Setup.RequesterOf(r, v.Room, v.Now)
+	if !feature.Unsafe(r) {
+		q.CameFor(feature.AddressOf(r))
+	}
+	d.list.ServeDoor(w, r, q, v.Setup.DoorStatus(r))
 	return true
 }

@@ -79,10 +79,23 @@ func (q *request) refused(err error) bool {
 	case err == nil:
 		return false
 	case errors.Is(err, waitlist.ErrNotFound), errors.Is(err, waitlist.ErrUsed), errors.Is(err, waitlist.ErrExpired):
-		q.gone()
+		q.gone(guestpage.View{State: guestpage.Gone})
 	default:
 		q.fail(err)
 	}
+	return true
+}
+
+// refusedInvite is refused for an invite. Who has accepted one is shown the way in.
+func (q *request) refusedInvite(err error) bool {
+	if !errors.Is(err, waitlist.ErrUsed) {
+		return q.refused(err)
+	}
+	view := guestpage.View{State: guestpage.Gone, Taken: true}
+	if e, err := q.mine(); err == nil && e.Status == waitlist.Accepted {
+		view = q.view(e, true)
+	}
+	q.gone(view)
 	return true
 }
 
@@ -125,7 +138,7 @@ func (q *request) getInvite() {
 		e, err = q.list.record.Invitation(q.Context(), token, q.now)
 	}
 	switch {
-	case q.refused(err):
+	case q.refusedInvite(err):
 	case token == "" || q.JSON:
 		q.tell(http.StatusOK, e, true)
 	default:
@@ -143,7 +156,7 @@ func (q *request) postInvite() {
 	}
 	place, err := q.accept(f.Token)
 	switch {
-	case q.refused(err):
+	case q.refusedInvite(err):
 	case q.JSON:
 		q.settle(place)
 	case q.keep(place.Entry):

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -176,6 +177,14 @@ func (q *request) view(e waitlist.Entry, own bool) guestpage.View {
 	}
 }
 
+// way is the query by which the list's own paths know the page of the room that the sender came for.
+func (q *request) way() string {
+	if !q.Deep {
+		return ""
+	}
+	return "?to=" + url.QueryEscape(q.Enter)
+}
+
 func (q *request) base() string { return q.setup.base(q.Host, q.HTTPS) }
 
 func (q *request) referralLink(e waitlist.Entry) string {
@@ -184,7 +193,7 @@ func (q *request) referralLink(e waitlist.Entry) string {
 
 // page answers with a page. What every page shows is added to the view.
 func (q *request) page(status int, v guestpage.View) {
-	v.Path, v.Named, v.Direct, v.Message = q.setup.path(), q.User != "", !q.setup.cfg.Settings.ConfirmEmail, q.Message
+	v.Path, v.Way, v.Named, v.Direct, v.Message = q.setup.path(), q.way(), q.User != "", !q.setup.cfg.Settings.ConfirmEmail, q.Message
 	v.Full = q.list.record.IsFull()
 	if v.Referral == "" {
 		v.Referral = q.URL.Query().Get("ref")
@@ -233,12 +242,12 @@ func (q *request) refuse(status int, detail string) {
 }
 
 // gone answers a link that has been used or has expired, or an entry that is not there.
-func (q *request) gone() {
+func (q *request) gone(view guestpage.View) {
 	if q.JSON {
 		q.refuse(http.StatusGone, "The link has been used, or it has expired.")
 		return
 	}
-	q.page(http.StatusGone, guestpage.View{State: guestpage.Gone})
+	q.page(http.StatusGone, view)
 }
 
 // fail answers a request that the record could not answer.

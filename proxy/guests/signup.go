@@ -222,6 +222,6 @@ func (q *request) settle(place waitlist.Place) {
 	case q.JSON:
 		q.tell(http.StatusOK, place.Entry, place.Own)
 	default:
-		q.see(q.setup.path())
+		q.see(q.setup.path() + q.way())
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"strconv"
 	"time"
 
@@ -99,7 +100,7 @@ func (f *Feature) serve(w http.ResponseWriter, r *http.Request) {
 			p.page(w, r, http.StatusGone, passpage.View{State: passpage.Gone})
 			return
 		}
-		p.page(w, r, http.StatusOK, passpage.View{State: passpage.Take, Path: s.OwnAddress("move"), Token: token})
+		p.page(w, r, http.StatusOK, passpage.View{State: passpage.Take, Path: s.OwnAddress("move"), Token: token, To: r.URL.Query().Get("to")})
 	}
 }
 
@@ -145,7 +146,11 @@ func (p *part) link(r *http.Request, v *feature.Visit) (string, error) {
 		return "", fmt.Errorf("writing a ticket: %w", err)
 	}
 	sealed, err := p.links.Encode(payload)
-	return v.Setup.Trust.Scheme(r) + "://" + r.Host + v.Setup.OwnAddress("move") + "&t=" + sealed, err
+	link := v.Setup.Trust.Scheme(r) + "://" + r.Host + v.Setup.OwnAddress("move") + "&t=" + sealed
+	if to := feature.WayIn(p.feature.gate, v.Room, r, r.URL.Query().Get("to")); to != v.Setup.PathOn(r.Host) {
+		link += "&to=" + url.QueryEscape(to)
+	}
+	return link, err
 }
 
 // ticketOf is the ticket that a link has, if it has not expired.
@@ -194,7 +199,7 @@ func (p *part) take(w http.ResponseWriter, r *http.Request, of *feature.Room, s 
 	h := w.Header()
 	h["Set-Cookie"], h["Cache-Control"] = append(h["Set-Cookie"], value), feature.NoStore
 	h.Set("Referrer-Policy", "strict-origin")
-	h.Set("Location", s.PathOn(r.Host))
+	h.Set("Location", feature.WayIn(p.feature.gate, of, r, r.PostFormValue("to")))
 	w.WriteHeader(http.StatusSeeOther)
 }
 

@@ -2,6 +2,7 @@ package move_test
 
 import (
 	"net/http"
+	"net/url"
 	"testing"
 	"time"
 
@@ -74,6 +75,26 @@ func TestAPlaceMovesToAnotherDeviceOnce(t *testing.T) {
 			assert.Equal(t, http.StatusConflict, copied.Get("/", gatetest.AsJSON).Status)
 			assert.Equal(t, 2, f.Status("shop").InRoom)
 		})
+	}
+}
+
+func TestAPlaceMovesToThePageThatItsVisitorCameFor(t *testing.T) {
+	f, _ := sharing(t, queue.FIFO)
+	f.Full()
+	for to, want := range map[string]string{
+		"/sale?day=1&x=2#seats": "/sale?day=1&x=2#seats", "/": "/", "//evil.test/": "/", "https://evil.test/sale": "/", "/é#ü": "/%C3%A9#%C3%BC",
+		"": "/tickets?day=2", // of the page before, which names no fragment
+	} {
+		v := f.Waits()
+		query := ""
+		if to != "" {
+			query = "&to=" + url.QueryEscape(to)
+		}
+		link := v.LinkFrom(query, gatetest.With("Referer", f.Public.URL+"/tickets?day=2"))
+		phone := f.Visitor()
+		a := phone.SendsForm(phone.Get(link))
+		require.Equal(t, http.StatusSeeOther, a.Status)
+		assert.Equal(t, want, a.Header.Get("Location"), to)
 	}
 }
 

@@ -76,7 +76,7 @@ func (p *Pages) AppendTo(buf []byte, language string, v View) []byte {
 // variables are the values that the template has.
 func (v View) variables() map[string]any {
 	values := map[string]any{
-		"state": string(v.State), "path": v.Path, "closed": v.closed(), "message": v.Message, "full": v.Full, "back": v.back(), "mayLeave": v.mayLeave(),
+		"state": string(v.State), "path": v.Path, "way": v.Way, "taken": v.Taken, "closed": v.closed(), "message": v.Message, "full": v.Full, "back": v.back(), "mayLeave": v.mayLeave(),
 		"form": v.HasForm(), "named": v.Named, "mails": !v.Named && !v.Direct, "email": v.Email, "referral": v.Referral,
 		"problem": v.Problem != "", "noAddress": v.Problem == NoAddress, "tooMany": v.Problem == TooMany, "unproven": v.Problem == Unproven,
 		"siteKey": v.SiteKey, "widgetClass": v.WidgetClass, "scriptUrl": v.ScriptURL,

@@ -31,6 +31,7 @@ func Samples() []Sample {
 		{"accepted", View{State: Accepted, Enter: "https://nordlys.example/"}},
 		{"expired", View{State: Expired, Email: "ada@nordlys.example"}},
 		{"gone", View{State: Gone}},
+		{"gone, accepted", View{State: Gone, Taken: true}},
 		{"left", View{State: Left}},
 		{"leave", View{State: Leave, Token: "t0k3n"}},
 		{"return", View{State: Return, Token: "t0k3n"}},

@@ -41,6 +41,9 @@ type View struct {
 	// buttons post to Path/confirm, Path/invite and Path/leave; that of Return to Path, with the
 	// field secret.
 	Path string
+	// Way is the query that the page adds to these paths, "" for none: "?to=…" has where its viewer
+	// wants to go in the room. With script the page adds the fragment of its own address.
+	Way string
 
 	Problem  Problem // of the form
 	Email    string  // as it was typed
@@ -64,6 +67,7 @@ type View struct {
 	// leave.
 	Once bool
 
+	Taken     bool      // the link that is gone was of an invite, which was accepted
 	ExpiresAt time.Time // when the invite ends
 	Enter     string    // the address of the room, for those who have accepted
 	Full      bool      // no spot is free now: said on SignUp, Expired and Waiting
@@ -79,7 +83,7 @@ type Move struct {
 // resolved returns v with nothing that its state does not show. So a page has nothing of an entry
 // that is not its viewer's: above all Sent, which is the same for every address of one length.
 func (v View) resolved() View {
-	shown := View{State: v.State, Path: v.Path, Named: v.Named, Once: v.Once, Message: v.Message}
+	shown := View{State: v.State, Path: v.Path, Way: v.Way, Named: v.Named, Once: v.Once, Message: v.Message}
 	switch v.State {
 	case Sent:
 		shown.Email = v.Email
@@ -95,7 +99,9 @@ func (v View) resolved() View {
 		shown.Token, shown.ExpiresAt = v.Token, v.ExpiresAt
 	case Accepted:
 		shown.Enter = v.Enter
-	case Gone, Left, Unavailable:
+	case Gone:
+		shown.Taken = v.Taken
+	case Left, Unavailable:
 	default:
 		if shown.State != Expired {
 			shown.State = SignUp

@@ -37,6 +37,7 @@ type View struct {
 	State   State
 	Path    string // that the form posts to
 	Token   string // of the link: the field token of the form
+	To      string // where the link leads then: the field to
 	Once    string // the field form of the form, which tells one that is sent twice from another
 	Only    bool   // nobody gets in without a pass
 	Wrong   bool   // the code that was typed does not work
@@ -85,7 +86,7 @@ func (p *Pages) AppendTo(buf []byte, language string, v View) []byte {
 	}
 	clean := func(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
 	return p.sheet.AppendTo(buf, language, p.identity, string(heading), map[string]any{
-		"path": v.Path, "token": clean(v.Token), "once": v.Once, "message": clean(v.Message),
+		"path": v.Path, "token": clean(v.Token), "to": clean(v.To), "once": v.Once, "message": clean(v.Message),
 		"link": clean(v.Link), "picture": v.Picture, "back": clean(v.Enter), "carries": v.State == Carry, "takes": v.State == Take, "moved": v.State == Moved,
 		"form": v.State == Code || v.State == Link || v.State == Take, "gone": v.State == Gone, "unavailable": v.State == Unavailable,
 		"closed": v.State == Gone || v.State == Unavailable, "only": v.Only && v.State == Code && !v.Wrong, "wrong": v.Wrong,

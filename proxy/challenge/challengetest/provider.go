@@ -23,6 +23,7 @@ type Provider struct {
 	given map[string]bool // whether an answer can still be used
 	asked int
 	reply http.HandlerFunc // instead of what it says of answers; nil for that
+	other http.HandlerFunc // in place of its widget; nil for that
 }
 
 // New starts a provider.
@@ -62,6 +63,14 @@ func (p *Provider) Reply(h http.HandlerFunc) {
 	p.reply = h
 }
 
+// Scripts has the provider answer with h from now on where its widget is asked for, or, if that is nil,
+// as it did at first.
+func (p *Provider) Scripts(h http.HandlerFunc) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.other = h
+}
+
 // Down is the reply of a provider that is down.
 func Down(w http.ResponseWriter, _ *http.Request) { http.Error(w, "down", http.StatusBadGateway) }
 
@@ -73,7 +82,14 @@ func (p *Provider) Asked() int {
 }
 
 // script is the widget's: it gives an answer to the func that data-callback names.
-func (p *Provider) script(w http.ResponseWriter, _ *http.Request) {
+func (p *Provider) script(w http.ResponseWriter, r *http.Request) {
+	p.mu.Lock()
+	other := p.other
+	p.mu.Unlock()
+	if other != nil {
+		other(w, r)
+		return
+	}
 	w.Header().Set("Content-Type", "text/javascript")
 	_, _ = fmt.Fprintf(w, `const at = document.querySelector(".test-widget");
 const button = at.appendChild(document.createElement("button"));

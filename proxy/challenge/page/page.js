@@ -1,8 +1,24 @@
+(() => {
+const $ = (id) => document.getElementById(id), page = $("challenge").dataset;
+// The page is asked for again, with the fragment of its address. With one, to go to the address where one is would only scroll.
+const on = () => location.hash && page.address === location.pathname + location.search ? location.reload() : location.replace(page.address + location.hash);
 // The widget calls this with the visitor's answer. If it is right, the page that was asked for has the place in line.
 window.fairdoorAnswered = async (token) => {
-  const page = document.getElementById("challenge").dataset;
   const answer = await fetch(page.to, { method: "POST", body: new URLSearchParams({ response: token }) }).catch(() => 0);
-  if (answer && answer.ok) return location.replace(page.address);
-  document.getElementById("later").textContent = document.getElementById("again").textContent;
-  setTimeout(() => location.replace(page.address), 5000 + 5000 * Math.random());
+  if (answer && answer.ok) return on();
+  $("later").textContent = page.later;
+  setTimeout(on, 5000 + 5000 * Math.random());
 };
+// Something may keep the widget away, or it shows nothing.
+const blocked = () => { $("blocked").hidden = $("again").hidden = false; };
+const late = setTimeout(() => $("widget").childElementCount || blocked(), 15000);
+document.addEventListener("error", (e) => {
+  if (!e.target.src) return;
+  clearTimeout(late);
+  blocked();
+}, true);
+$("again").onclick = (e) => {
+  e.preventDefault();
+  on();
+};
+})();

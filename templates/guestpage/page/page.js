@@ -20,6 +20,16 @@ if (button && navigator.clipboard) {
   };
 }
 
+// Whoever came for a page finds the part of it that its address named.
+if (location.hash) {
+  const fragment = encodeURIComponent(location.hash), to = text => /\?to=/.test(text) ? text + fragment : text;
+  for (const form of document.forms) form.action = to(form.getAttribute('action'));
+  for (const a of document.links) if (a.pathname.startsWith('/.fairdoor/')) a.href = to(a.getAttribute('href'));
+  if (main.dataset.path) main.dataset.path = to(main.dataset.path);
+}
+// The challenge comes from elsewhere, and something may keep it away.
+document.addEventListener('error', e => { if (e.target.src && $('blocked')) $('blocked').hidden = false; }, true);
+
 // What has changed is put in place, so that nothing is lost of what the visitor does meanwhile.
 const {refresh, path} = main.dataset;
 let last = performance.now();
