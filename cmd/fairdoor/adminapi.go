@@ -117,7 +117,7 @@ func adminTask(flags *adminFlags, use, short string, run func(task) error) *cobr
 		least--
 	}
 	return &cobra.Command{
-		Use: use, Short: short, DisableFlagsInUseLine: true,
+		Use: use, Short: short, DisableFlagsInUseLine: true, ValidArgsFunction: completion(flags, words...),
 		Args: func(cmd *cobra.Command, args []string) error {
 			return takes("this takes: "+cmd.UseLine(), func(args []string) bool { return least <= len(args) && len(args) <= most })(cmd, args)
 		},

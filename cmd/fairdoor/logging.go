@@ -3,11 +3,9 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
-	"golang.org/x/term"
 
 	"github.com/fairdoor-gate/fairdoor/cmd/fairdoor/config"
 )
@@ -30,9 +28,4 @@ func newLog(c config.Log, w io.Writer) (*zap.Logger, error) {
 		encoder = zapcore.NewConsoleEncoder(options)
 	}
 	return zap.New(zapcore.NewCore(encoder, zapcore.Lock(zapcore.AddSync(w)), level)), nil
-}
-
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
 }

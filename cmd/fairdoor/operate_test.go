@@ -66,12 +66,15 @@ func TestSetChangesARoomAndShowsWhatItChanges(t *testing.T) {
 			"total_active_users 800  → as in the file\nqueueing_method    fifo → random\nshop is changed, on every gate.\n", "", 0},
 		{"queue-all shop on --yes", "queue_all off → on\nshop is changed, on every gate.\n", "", 0},
 		{"set shop queue_all=off --yes", "queue_all on → off\nshop is changed, on every gate.\n", "", 0},
-		{"set shop session_duration=90s --yes", "session_duration 5m → 90s\nshop is changed, on every gate.\n", "", 0},
+		{"set shop session_duration=90s --yes", "session_duration 5m → 1m30s\nshop is changed, on every gate.\n", "", 0},
 
-		{"set shop total_active_users=0 new_users_per_minute=many --yes", "", "the gate says 422 Unprocessable Entity: Nothing was changed. " +
-			"new_users_per_minute wants a whole number; total_active_users is 0, which is too small: at least 1", 1},
+		{"set shop total_active_users=500 new_users_per_minute=many", "", `new_users_per_minute: "many" is not a whole number in plain digits`, 2},
+		{"set shop total_active_users=0 --yes", "", `total_active_users: "0" is too small: at least 1`, 2},
+		{"set shop queue_until=5 --yes", "", "the gate says 422 Unprocessable Entity: Nothing was changed. queue_until", 1},
 		{"set shop bucket=1m --yes", "", "bucket is not among what can be changed here", 1},
 		{"set nowhere queue_all=on --yes", "", "the gate says 404 Not Found: There is no room of this name.", 1},
+		{"set shpo queue_all=on --yes", "", `There is no room of this name (did you mean "shop"?)`, 1},
+		{"events delete shop winter", "", "There is no event of this name.", 1},
 		{"set shop queue_al=on --yes", "", `there is no setting "queue_al" (did you mean "queue_all"?)`, 2},
 		{"set shop zzz=on --yes", "", `there is no setting "zzz"; those that can be changed are total_active_users,`, 2},
 		{"set shop queue_all", "", `"queue_all" is not KEY=VALUE`, 2},
@@ -209,6 +212,7 @@ func TestStatusIsWatchedUntilItIsStopped(t *testing.T) {
 	out := &until{stop: stop, end: func(text string) bool { return strings.Count(text, "ROOM") == 3 }}
 	assert.Zero(t, main.Program(ctx, []string{"status", "--watch", "--every", "100ms"}, out, &stderr), &stderr)
 	assert.Equal(t, 3, strings.Count(out.text.String(), "\nshop  not queueing"), "each table is whole: %s", out.text.String())
+	assert.Contains(t, out.text.String(), "TREND")
 	assert.NotContains(t, out.text.String(), "\x1b", "what is no terminal gets no orders for one")
 
 	gone := httptest.NewServer(http.NotFoundHandler())

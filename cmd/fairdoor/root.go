@@ -29,7 +29,6 @@ func newRootCommand() *cobra.Command {
 	}
 	root.SetFlagErrorFunc(explainFlag)
 	root.SetVersionTemplate("{{.Version}}\n")
-	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(newDemoCommand(), newServeCommand(), newValidateCommand(), newSchemaCommand(), newSimulateCommand(),
 		newStatusCommand(), newWaitlistCommand(), newKeygenCommand(), newVersionCommand(), newReportCommand(),
 		newSetCommand(), newQueueAllCommand(), newPreviewCommand(), newLoadCommand(), newEventsCommand(),

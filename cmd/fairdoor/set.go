@@ -54,12 +54,13 @@ func newQueueAllCommand() *cobra.Command {
 	})
 }
 
-// changeCommand completes a command that changes the room of its first argument; parse reads the
-// change from the others.
+// changeCommand makes a whole of a command that changes the room of its first argument; parse reads
+// the change from the others.
 func changeCommand(cmd *cobra.Command, parse func(args []string) (map[string]json.RawMessage, error)) *cobra.Command {
 	var flags adminFlags
 	yes := false
 	flags.bind(cmd.Flags())
+	cmd.ValidArgsFunction = completion(&flags, strings.Fields(cmd.Use)[1:]...)
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "ask nothing")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		patch, err := parse(args[1:])
@@ -71,8 +72,8 @@ func changeCommand(cmd *cobra.Command, parse func(args []string) (map[string]jso
 	return cmd
 }
 
-// parseChanges reads changes as they are written on the command line. What the values may be is for
-// the gate to say.
+// parseChanges reads changes as they are written on the command line. Whether the values fit with
+// each other is for the gate to say.
 func parseChanges(args []string) (map[string]json.RawMessage, error) {
 	patch := map[string]json.RawMessage{}
 	for _, arg := range args {
@@ -84,31 +85,40 @@ func parseChanges(args []string) (map[string]json.RawMessage, error) {
 		if f == nil {
 			return nil, usageError{fmt.Errorf("there is no setting %q%s", key, nearestSetting(key))}
 		}
-		patch[key] = asJSON(f, value)
+		form, problem := asJSON(f, value)
+		if problem != "" {
+			return nil, usageError{fmt.Errorf("%s: %q %s", key, value, problem)}
+		}
+		patch[key] = form
 	}
 	return patch, nil
 }
 
 // nearestSetting suggests a setting for a name that none has.
 func nearestSetting(key string) string {
-	var names []string
-	for _, f := range setting.Fields(reflect.TypeFor[queue.Settings]()) {
-		if f.Live {
-			names = append(names, f.Name)
-		}
-	}
+	names := liveSettings()
 	if near := spelling.Nearest(key, names); near != "" {
 		return fmt.Sprintf(" (did you mean %q?)", near)
 	}
 	return "; those that can be changed are " + strings.Join(names, ", ")
 }
 
-// asJSON is a value as the API takes it: as the setting has it, or as text if it does not fit.
-func asJSON(f *setting.Field, value string) json.RawMessage {
-	if value == "null" {
-		return json.RawMessage(value)
+// liveSettings are the names of the settings that change while a room runs.
+func liveSettings() (names []string) {
+	for _, f := range setting.Fields(reflect.TypeFor[queue.Settings]()) {
+		if f.Live {
+			names = append(names, f.Name)
+		}
 	}
-	if kind := f.Type.Kind(); kind == reflect.Bool {
+	return names
+}
+
+// asJSON is a value as the API takes it, or what is wrong with it.
+func asJSON(f *setting.Field, value string) (form json.RawMessage, problem string) {
+	if value == "null" {
+		return json.RawMessage(value), ""
+	}
+	if f.Type.Kind() == reflect.Bool {
 		switch value {
 		case "on":
 			value = "true"
@@ -116,17 +126,15 @@ func asJSON(f *setting.Field, value string) json.RawMessage {
 			value = "false"
 		}
 	}
-	for _, form := range []json.RawMessage{json.RawMessage(value), quoted(value)} {
-		if _, problem := f.ReadJSON(form); problem == "" {
-			return form
-		}
+	v, problem := f.Parse(value)
+	if problem != "" {
+		return nil, problem
 	}
-	return quoted(value)
-}
-
-func quoted(text string) json.RawMessage {
-	form, _ := json.Marshal(text) // a text can be written
-	return form
+	form, err := f.JSON(v)
+	if err != nil {
+		return nil, err.Error()
+	}
+	return form, ""
 }
 
 // changeRoom shows a change of a room, asks whether to make it, and makes it.

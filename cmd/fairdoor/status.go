@@ -37,7 +37,12 @@ func newStatusCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			show := tableOf
+			out := cmd.OutOrStdout()
+			table := statusTable{color: hasColor(out)}
+			if watch {
+				table.queued = map[string][]int{}
+			}
+			show := table.show
 			switch {
 			case ready:
 				show = readinessOf
@@ -45,13 +50,13 @@ func newStatusCommand() *cobra.Command {
 				show = jsonOf
 			}
 			if watch {
-				return watchStatus(cmd.Context(), api, every, show, cmd.OutOrStdout())
+				return watchStatus(cmd.Context(), api, every, show, out)
 			}
 			text, err := show(cmd.Context(), api)
 			if err != nil {
 				return err
 			}
-			_, err = cmd.OutOrStdout().Write(text)
+			_, err = out.Write(text)
 			return err
 		},
 	}
@@ -94,8 +99,16 @@ func (s standing) why() string {
 	return cmp.Or(strings.Join(parts, ", "), "-")
 }
 
-// tableOf is how the rooms stand, for people.
-func tableOf(ctx context.Context, api client.API) ([]byte, error) {
+// statusTable is how the rooms stand, for people.
+type statusTable struct {
+	color  bool
+	queued map[string][]int // in each room, at each of the latest looks; nil where there is one look
+}
+
+// maxTrend is how many looks a trend is drawn from at most.
+const maxTrend = 20
+
+func (t statusTable) show(ctx context.Context, api client.API) ([]byte, error) {
 	var rooms []standing
 	told, err := jsonOf(ctx, api)
 	if err == nil {
@@ -104,9 +117,36 @@ func tableOf(ctx context.Context, api client.API) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	heading, cells := "ROOM\tSTATUS\tMETHOD\tACTIVE\tOPEN\tQUEUED\tTHIS MINUTE\tLONGEST WAIT\tWHY", standing.cells
+	if t.queued != nil {
+		heading = "ROOM\tSTATUS\tMETHOD\tACTIVE\tOPEN\tQUEUED\tTREND\tTHIS MINUTE\tLONGEST WAIT\tWHY"
+		cells = func(s standing) []any {
+			t.queued[s.Name] = append(t.queued[s.Name], s.EstimatedQueuedUsers)
+			t.queued[s.Name] = t.queued[s.Name][max(0, len(t.queued[s.Name])-maxTrend):]
+			return slices.Insert(s.cells(), 6, any(sparkline(t.queued[s.Name])))
+		}
+	}
 	var text bytes.Buffer
-	err = writeTable(&text, "ROOM\tSTATUS\tMETHOD\tACTIVE\tOPEN\tQUEUED\tTHIS MINUTE\tLONGEST WAIT\tWHY", rooms, standing.cells)
-	return text.Bytes(), err
+	if err = writeTable(&text, heading, rooms, cells); err != nil || !t.color {
+		return text.Bytes(), err
+	}
+	lines := strings.Split(text.String(), "\n")
+	lines[0] = faint.of(lines[0])
+	for i, room := range rooms {
+		lines[i+1] = room.color().of(lines[i+1])
+	}
+	return []byte(strings.Join(lines, "\n")), nil
+}
+
+// color is that of a room's line: red where nobody is let in, and yellow where people wait.
+func (s standing) color() color {
+	switch {
+	case s.Reason.StopsAll():
+		return red
+	case s.EstimatedQueuedUsers > 0:
+		return yellow
+	}
+	return plain
 }
 
 func (s standing) cells() []any {

@@ -19,7 +19,7 @@ func newWaitlistCommand() *cobra.Command {
 		Short: "Operate the waitlists of a running gate",
 		Long: `Operate the waitlists of a running gate, by its admin API.
 
-A waitlist has the name NAME in the configuration. An entry, a person on a list,
+WAITLIST is the name that it has in the configuration. An entry, a person on a list,
 has an ID, which "fairdoor waitlist entries" tells.`,
 		Example: `  fairdoor waitlist list
   fairdoor waitlist release beta --count 100
@@ -40,7 +40,7 @@ func newReleaseCommand(flags *adminFlags) *cobra.Command {
 	var count int
 	var every time.Duration
 	var at string
-	cmd := adminTask(flags, "release NAME", "Invite the next, now or by a plan", func(t task) error {
+	cmd := adminTask(flags, "release WAITLIST", "Invite the next, now or by a plan", func(t task) error {
 		if count < 1 {
 			return usageError{fmt.Errorf("--count: say how many to invite, at least 1")}
 		}
@@ -114,13 +114,13 @@ func parseMoment(text string) (time.Time, error) {
 }
 
 func newCancelCommand(flags *adminFlags) *cobra.Command {
-	return adminTask(flags, "cancel NAME PLAN", "Cancel a planned release", func(t task) error {
+	return adminTask(flags, "cancel WAITLIST PLAN", "Cancel a planned release", func(t task) error {
 		return t.order(http.MethodDelete, t.path("plans", t.args[1]), nil, "Plan %s is cancelled.", t.args[1])
 	})
 }
 
 func newPauseCommand(flags *adminFlags) *cobra.Command {
-	cmd := adminTask(flags, "pause NAME", "Invite nobody until resume", func(t task) error {
+	cmd := adminTask(flags, "pause WAITLIST", "Invite nobody until resume", func(t task) error {
 		const told = "%s is paused: nobody is invited. People can sign up and accept."
 		return t.order(http.MethodPatch, t.path(), map[string]bool{"paused": true}, told, t.args[0])
 	})
@@ -129,13 +129,13 @@ func newPauseCommand(flags *adminFlags) *cobra.Command {
 }
 
 func newResumeCommand(flags *adminFlags) *cobra.Command {
-	return adminTask(flags, "resume NAME", "End a pause", func(t task) error {
+	return adminTask(flags, "resume WAITLIST", "End a pause", func(t task) error {
 		return t.order(http.MethodPatch, t.path(), map[string]bool{"paused": false}, "%s is not paused any more.", t.args[0])
 	})
 }
 
 func newPriorityCommand(flags *adminFlags) *cobra.Command {
-	cmd := adminTask(flags, "priority NAME ID PRIORITY", "Move somebody up or down", func(t task) error {
+	cmd := adminTask(flags, "priority WAITLIST ID PRIORITY", "Move somebody up or down", func(t task) error {
 		priority, err := strconv.Atoi(t.args[2])
 		if err != nil {
 			return usageError{fmt.Errorf("%q is not a whole number", t.args[2])}
@@ -163,7 +163,7 @@ func (t task) sayStanding(id int64, status waitlist.Status, priority, rank int) 
 
 func newPointsCommand(flags *adminFlags) *cobra.Command {
 	var points int
-	cmd := adminTask(flags, "points NAME ID ACTION REPORT", "Report what somebody has done to move up", func(t task) error {
+	cmd := adminTask(flags, "points WAITLIST ID ACTION REPORT", "Report what somebody has done to move up", func(t task) error {
 		if points < 0 {
 			return usageError{fmt.Errorf("--points is %d: must be at least 1, or left out", points)}
 		}
@@ -180,7 +180,7 @@ it is sent.`
 }
 
 func newTakeBackCommand(flags *adminFlags) *cobra.Command {
-	cmd := adminTask(flags, "take-back NAME ID REPORT", "Take back the points of a report", func(t task) error {
+	cmd := adminTask(flags, "take-back WAITLIST ID REPORT", "Take back the points of a report", func(t task) error {
 		return t.onPoints(http.MethodDelete, t.path("entries", t.args[1], "points", t.args[2]), nil)
 	})
 	cmd.Long = "Take back the points of a report, for good: a report of the same name does not count any more."
@@ -197,7 +197,7 @@ func (t task) onPoints(method, path string, order any) error {
 }
 
 func newRemoveCommand(flags *adminFlags) *cobra.Command {
-	cmd := adminTask(flags, "remove NAME ID", "Take somebody off the list and erase their data", func(t task) error {
+	cmd := adminTask(flags, "remove WAITLIST ID", "Take somebody off the list and erase their data", func(t task) error {
 		return t.order(http.MethodDelete, t.path("entries", t.args[1]), nil, "Entry %s is removed, and its personal data erased.", t.args[1])
 	})
 	cmd.Long = "Take somebody off the list and erase all personal data of them. A spot that they hold goes to the next."
@@ -205,13 +205,13 @@ func newRemoveCommand(flags *adminFlags) *cobra.Command {
 }
 
 func newGrantCommand(flags *adminFlags) *cobra.Command {
-	return adminTask(flags, "grant NAME ID", "Have a referral count that is being checked", func(t task) error {
+	return adminTask(flags, "grant WAITLIST ID", "Have a referral count that is being checked", func(t task) error {
 		return t.order(http.MethodPost, t.path("referrals", t.args[1]), map[string]bool{"grant": true}, "The referral of entry %s counts.", t.args[1])
 	})
 }
 
 func newDenyCommand(flags *adminFlags) *cobra.Command {
-	return adminTask(flags, "deny NAME ID", "Have a referral not count that is being checked", func(t task) error {
+	return adminTask(flags, "deny WAITLIST ID", "Have a referral not count that is being checked", func(t task) error {
 		return t.order(http.MethodPost, t.path("referrals", t.args[1]), map[string]bool{"grant": false}, "The referral of entry %s does not count.", t.args[1])
 	})
 }

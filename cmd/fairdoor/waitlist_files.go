@@ -23,7 +23,7 @@ import (
 func newWaitlistImportCommand(flags *adminFlags) *cobra.Command {
 	var columns []string
 	var look, yes bool
-	cmd := adminTask(flags, "import NAME [FILE]", "Add people from CSV", func(t task) error {
+	cmd := adminTask(flags, "import WAITLIST [FILE]", "Add people from CSV", func(t task) error {
 		in := t.in
 		if len(t.args) == 2 && t.args[1] != "-" {
 			file, err := os.Open(t.args[1])
@@ -110,7 +110,7 @@ func (t task) importFrom(in io.Reader, query url.Values) error {
 }
 
 func newExportCommand(flags *adminFlags) *cobra.Command {
-	cmd := adminTask(flags, "export NAME [FILE]", "Write everybody as CSV", func(t task) error {
+	cmd := adminTask(flags, "export WAITLIST [FILE]", "Write everybody as CSV", func(t task) error {
 		if len(t.args) == 1 || t.args[1] == "-" {
 			return t.copyTo(t.out, t.path("export"), "exporting")
 		}

@@ -57,7 +57,7 @@ func newEntriesCommand(flags *adminFlags) *cobra.Command {
 	var status, search string
 	var limit int
 	var after int64
-	cmd := adminTask(flags, "entries NAME", "Show who is on a waitlist", func(t task) error {
+	cmd := adminTask(flags, "entries WAITLIST", "Show who is on a waitlist", func(t task) error {
 		query := url.Values{"status": {status}, "q": {search}, "limit": {strconv.Itoa(limit)}, "after": {strconv.FormatInt(after, 10)}}
 		page, err := client.Get[operate.EntriesJSON](t.ctx, t.api, t.path("entries")+"?"+query.Encode())
 		if err != nil {
@@ -79,7 +79,7 @@ parentheses are being checked: see "fairdoor waitlist referrals".`
 }
 
 func newPlansCommand(flags *adminFlags) *cobra.Command {
-	return adminTask(flags, "plans NAME", "Show the planned releases", func(t task) error {
+	return adminTask(flags, "plans WAITLIST", "Show the planned releases", func(t task) error {
 		listed, err := client.Get[operate.PlansJSON](t.ctx, t.api, t.path("plans"))
 		if err != nil {
 			return err
@@ -91,7 +91,7 @@ func newPlansCommand(flags *adminFlags) *cobra.Command {
 }
 
 func newReferralsCommand(flags *adminFlags) *cobra.Command {
-	cmd := adminTask(flags, "referrals NAME", "Show the referrals that are being checked", func(t task) error {
+	cmd := adminTask(flags, "referrals WAITLIST", "Show the referrals that are being checked", func(t task) error {
 		listed, err := client.Get[operate.ReferralsJSON](t.ctx, t.api, t.path("referrals")+"?limit=1000")
 		if err != nil {
 			return err
@@ -110,7 +110,7 @@ domain is one for throwaway mails.`
 
 func newLogCommand(flags *adminFlags) *cobra.Command {
 	var limit int
-	cmd := adminTask(flags, "log NAME", "Show what operators have done", func(t task) error {
+	cmd := adminTask(flags, "log WAITLIST", "Show what operators have done", func(t task) error {
 		listed, err := client.Get[operate.AuditJSON](t.ctx, t.api, t.path("audit")+"?limit="+strconv.Itoa(limit))
 		if err != nil {
 			return err

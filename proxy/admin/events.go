@@ -42,15 +42,19 @@ func (a *api) withEvent(next func(http.ResponseWriter, *http.Request, Room, even
 		events := of.Events()
 		i := events.Named(r.PathValue("event"))
 		if i < 0 {
-			noEvent(w, of)
+			noEvent(w, r, of)
 			return
 		}
 		next(w, r, of, events[i])
 	})
 }
 
-func noEvent(w http.ResponseWriter, of Room) {
-	reply.Problem(w, http.StatusNotFound, "There is no event of this name. See /api/v1/rooms/"+of.Queue().Name()+"/events.")
+func noEvent(w http.ResponseWriter, r *http.Request, of Room) {
+	var names []string
+	for _, e := range of.Events() {
+		names = append(names, e.Name)
+	}
+	reply.Problem(w, http.StatusNotFound, "There is no event of this name"+orOneOf(r.PathValue("event"), names)+". See /api/v1/rooms/"+of.Queue().Name()+"/events.")
 }
 
 // EventJSON is an event with how far it has come.
@@ -259,7 +263,7 @@ func (a *api) edit(w http.ResponseWriter, r *http.Request, of Room, change func(
 		reply.Problem(w, http.StatusConflict,
 			"Nothing was changed: the event is in the configuration file. Change it there, and have the gate read the file again (SIGHUP); or make another event.")
 	case errors.Is(err, errNoEvent):
-		noEvent(w, of)
+		noEvent(w, r, of)
 	default:
 		a.log(of).Error("events not changed", zap.Error(err))
 		reply.Problem(w, http.StatusServiceUnavailable, "The store does not answer. It may make the change all the same: look before you ask again.")

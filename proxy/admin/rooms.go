@@ -3,6 +3,7 @@ package admin
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"net/http"
@@ -17,6 +18,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue/event"
 	"github.com/fairdoor-gate/fairdoor/queue/pressure"
 	"github.com/fairdoor-gate/fairdoor/queue/room"
+	"github.com/fairdoor-gate/fairdoor/templates/spelling"
 )
 
 // Room is what the API knows of a room.
@@ -94,12 +96,24 @@ func (a *api) withRoom(next func(http.ResponseWriter, *http.Request, Room)) http
 			next(w, r, of)
 			return
 		}
-		detail := "There is no room of this name. See /api/v1/rooms."
+		var names []string
+		for of := range a.Gate.Rooms() {
+			names = append(names, of.Queue().Name())
+		}
+		detail := "There is no room of this name" + orOneOf(name, names) + ". See /api/v1/rooms."
 		if _, found := a.Gate.Family(name); found {
 			detail = "There is a room for each value of the path, and none of this name: each is called " + name + ".VALUE. See /api/v1/rooms."
 		}
 		reply.Problem(w, http.StatusNotFound, detail)
 	}
+}
+
+// orOneOf suggests the nearest of the names that there are.
+func orOneOf(written string, names []string) string {
+	if near := spelling.Nearest(written, names); near != "" {
+		return fmt.Sprintf(" (did you mean %q?)", near)
+	}
+	return ""
 }
 
 // patchRoom puts changes over the settings of a room.

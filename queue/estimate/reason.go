@@ -1,6 +1,10 @@
 package estimate
 
-import "github.com/fairdoor-gate/fairdoor/queue"
+import (
+	"slices"
+
+	"github.com/fairdoor-gate/fairdoor/queue"
+)
 
 // Reason is why people wait in a room, or would have to.
 type Reason string
@@ -29,8 +33,8 @@ type reason struct {
 	holds    func(n *Numbers) bool
 }
 
-// reasons are all of them, in the order in which they are told. Those at the front stop all
-// admissions, those behind them say why no slot is open now.
+// reasons are all of them, in the order in which they are told. Those before LimitReached stop all
+// admissions, the others say why no slot is open now.
 var reasons = []reason{
 	{StoreUnreachable, "The store does not answer, so nobody knows whether a slot is open. on_store_error says who is let in meanwhile.",
 		func(n *Numbers) bool { return n.Failing }},
@@ -69,6 +73,12 @@ func (n *Numbers) Reason() Reason {
 		}
 	}
 	return NoReason
+}
+
+// StopsAll reports whether this reason stops all admissions.
+func (r Reason) StopsAll() bool {
+	place := func(r Reason) int { return slices.IndexFunc(reasons, func(why reason) bool { return why.is == r }) }
+	return r != NoReason && place(r) < place(LimitReached)
 }
 
 // Sentence says the reason in words.
