@@ -47,15 +47,15 @@ const (
 // fixed: HttpOnly and Path=/. In the zero value all are automatic.
 type Attributes struct {
 	// SameSite defaults to SameSiteAuto.
-	SameSite SameSite
+	SameSite SameSite `yaml:"samesite" default:"auto" choices:"auto,lax,none,strict" usage:"SameSite of the cookie"`
 
 	// Secure defaults to SecureAuto.
-	Secure Secure
+	Secure Secure `yaml:"secure" default:"auto" choices:"auto,always,never" usage:"Secure of the cookie"`
 
 	// Domain makes browsers send the cookie to this domain and everything below it. By
 	// default they send it to the host that has set it alone. A leading dot means nothing
 	// and is dropped.
-	Domain string
+	Domain string `yaml:"domain" is:"domain" usage:"Domain of the cookie (default: the host that was asked)"`
 
 	// MaxAge is how long browsers keep the cookie; default a day, which is longer than any
 	// ticket is valid.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fairdoor-gate/fairdoor/cookie"
 	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/config"
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/memstore"
@@ -28,7 +29,7 @@ func ExampleNew_middleware() {
 		Handler: site,
 		Keys:    []cookie.Key{key},
 		Rooms: []proxy.RoomConfig{{
-			Name: "shop", Routes: []route.Route{{Path: "/"}}, JSON: true,
+			Name: "shop", Routes: []route.Route{{Path: "/"}}, Basics: config.Basics{JSON: true},
 			Settings: queue.Settings{TotalActiveUsers: 1, NewUsersPerMinute: 60},
 		}},
 	}, proxy.Options{Store: memstore.New()})

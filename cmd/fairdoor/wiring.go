@@ -171,21 +171,13 @@ func localURL(address string, https bool) string {
 func roomConfig(c *config.Room) (proxy.RoomConfig, error) {
 	room := proxy.RoomConfig{
 		Name: c.Name, Routes: []route.Route{{Host: c.Host, Path: c.Path}},
-		StatusCode: c.QueueingStatusCode, JSON: c.JSONResponseEnabled, CORSOrigins: c.CORSOrigins,
-		Language: string(c.DefaultTemplateLanguage), CookieSuffix: c.CookieSuffix,
-		CookieAttributes: cookie.Attributes{
-			SameSite: cookie.SameSite(c.CookieAttributes.SameSite),
-			Secure:   cookie.Secure(c.CookieAttributes.Secure),
-			Domain:   c.CookieAttributes.Domain,
-		},
-		Commands: c.EnabledOriginCommands, Admission: c.Admission, Options: c.Features.Options(),
+		Basics: c.Basics, Language: string(c.DefaultTemplateLanguage), Options: c.Features.Options(),
 		Identity: templates.Identity{SiteName: c.SiteName, Accent: c.Accent, HelpURL: c.HelpURL},
 		Logo:     c.LogoSource,
 		MaxRooms: c.MaxRooms, RoomIdle: c.RoomIdle,
-		Settings: c.Settings, Presets: c.Presets,
-		Events: c.Planned, BindTicket: c.BindTicket,
+		Settings: c.Settings, Events: c.Planned,
 
-		HostHeader: origin.HostHeader(c.HostHeader), Cache: c.Cache,
+		HostHeader: origin.HostHeader(c.HostHeader),
 	}
 	room.Subject = subjectConfig(c)
 	for _, r := range c.AdditionalRoutes {

@@ -14,6 +14,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/cookie"
 	"github.com/fairdoor-gate/fairdoor/examples/stage"
 	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/config"
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/memstore"
@@ -33,10 +34,12 @@ func newGate(ctx context.Context, site http.Handler) (*proxy.Gate, error) {
 		Handler: site,
 		Keys:    []cookie.Key{key},
 		Rooms: []proxy.RoomConfig{{
-			Name:     "shop",
-			Routes:   []route.Route{{Path: "/"}},
-			JSON:     true,
-			Commands: []string{"revoke"}, // the shop's Fairdoor-Command: revoke gives a slot back
+			Name:   "shop",
+			Routes: []route.Route{{Path: "/"}},
+			Basics: config.Basics{
+				JSON:     true,
+				Commands: []string{"revoke"}, // the shop's Fairdoor-Command: revoke gives a slot back
+			},
 			Settings: queue.Settings{
 				TotalActiveUsers: 2, NewUsersPerMinute: 60, SessionDuration: time.Minute, RefreshInterval: 5 * time.Second,
 			},

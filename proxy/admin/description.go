@@ -4,13 +4,12 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/url"
 	"reflect"
 	"strings"
 	"time"
 
-	"github.com/fairdoor-gate/fairdoor/cookie"
-	"github.com/fairdoor-gate/fairdoor/proxy/bind"
 	"github.com/fairdoor-gate/fairdoor/proxy/config"
 	"github.com/fairdoor-gate/fairdoor/proxy/origin"
 	"github.com/fairdoor-gate/fairdoor/proxy/overrides"
@@ -37,32 +36,22 @@ type Description struct {
 
 // RoomJSON is a room's effective configuration, under the keys of the file.
 type RoomJSON struct {
-	Name                  string         `json:"name"`
-	Family                string         `json:"family,omitempty"` // that it is a room of
-	Host                  string         `json:"host"`
-	Path                  string         `json:"path"`
-	AdditionalRoutes      []routeJSON    `json:"additional_routes"`
-	Origin                string         `json:"origin"`
-	QueueingStatusCode    int            `json:"queueing_status_code"`
-	JSONResponseEnabled   bool           `json:"json_response_enabled"`
-	CORSOrigins           []string       `json:"cors_origins"`
-	CustomPage            bool           `json:"custom_page"`
-	Language              string         `json:"default_template_language"`
-	CookieName            string         `json:"cookie_name"` // over http; over https it may have a prefix
-	CookieSuffix          string         `json:"cookie_suffix"`
-	CookieAttributes      cookieJSON     `json:"cookie_attributes"`
-	EnabledOriginCommands []string       `json:"enabled_origin_commands"`
-	Presets               []route.Preset `json:"presets"`
-	Rules                 []ruleJSON     `json:"rules"`
-	Subject               subjectJSON    `json:"subject"`
-	MaxRooms              int            `json:"max_rooms,omitempty"` // of a family, as room_idle
-	RoomIdle              string         `json:"room_idle,omitempty"`
+	Name             string      `json:"name"`
+	Family           string      `json:"family,omitempty"` // that it is a room of
+	Host             string      `json:"host"`
+	Path             string      `json:"path"`
+	AdditionalRoutes []routeJSON `json:"additional_routes"`
+	Origin           string      `json:"origin"`
+	CustomPage       bool        `json:"custom_page"`
+	Language         string      `json:"default_template_language"`
+	CookieName       string      `json:"cookie_name"` // over http; over https it may have a prefix
+	Rules            []ruleJSON  `json:"rules"`
+	Subject          subjectJSON `json:"subject"`
+	MaxRooms         int         `json:"max_rooms,omitempty"` // of a family, as room_idle
+	RoomIdle         string      `json:"room_idle,omitempty"`
 
 	Origins    []string          `json:"origins"`
 	HostHeader origin.HostHeader `json:"host_header"`
-	Cache      config.Cache      `json:"cache"`
-	Admission  config.Admission  `json:"admission"`
-	BindTicket bind.Mode         `json:"bind_ticket"`
 
 	// Overrides are the changes made while the gate ran, which are in the settings.
 	Overrides    overrides.Changes           `json:"overrides"`
@@ -76,16 +65,13 @@ type RoomJSON struct {
 	Version      int64      `json:"version"` // grows with every change, on whichever gate
 
 	Settings queue.Settings `json:"-"` // those in force, which JSON has beside the rest
-	Features map[string]any `json:"-"` // what the file says of features by its keys, which JSON has beside the rest, too
+	Options  map[string]any `json:"-"` // by the keys of the file, which JSON has beside the rest, too
 }
 
-// MarshalJSON writes the room's settings, and what is said of features, beside the rest.
+// MarshalJSON writes the room's settings and options beside the rest.
 func (j RoomJSON) MarshalJSON() ([]byte, error) {
 	type rest RoomJSON
-	if j.Features == nil {
-		j.Features = map[string]any{}
-	}
-	return joined(rest(j), j.Settings, j.Features)
+	return joined(rest(j), j.Settings, j.Options)
 }
 
 // joined writes several objects as one that has the fields of all.
@@ -104,7 +90,7 @@ func joined(objects ...any) ([]byte, error) {
 	return all, nil
 }
 
-// UnmarshalJSON reads what MarshalJSON writes, without what is said of features.
+// UnmarshalJSON reads what MarshalJSON writes, without the options.
 func (j *RoomJSON) UnmarshalJSON(text []byte) error {
 	type rest RoomJSON
 	return errors.Join(json.Unmarshal(text, (*rest)(j)), json.Unmarshal(text, &j.Settings))
@@ -113,12 +99,6 @@ func (j *RoomJSON) UnmarshalJSON(text []byte) error {
 type routeJSON struct {
 	Host string `json:"host"`
 	Path string `json:"path"`
-}
-
-type cookieJSON struct {
-	SameSite cookie.SameSite `json:"samesite"`
-	Secure   cookie.Secure   `json:"secure"`
-	Domain   string          `json:"domain"`
 }
 
 // subjectJSON is how the site names its users, without the keys.
@@ -164,11 +144,8 @@ func (d Description) json() RoomJSON {
 	c, o := d.Config, overrides.Of(d.Configuration)
 	j := RoomJSON{
 		Name: c.Name, Family: d.Family,
-		QueueingStatusCode: c.StatusCode, JSONResponseEnabled: c.JSON, CORSOrigins: append([]string{}, c.CORSOrigins...),
 		CustomPage: c.Page != nil, Language: d.Language, CookieName: d.CookieName,
-		CookieSuffix: c.CookieSuffix, CookieAttributes: describeCookie(c.CookieAttributes),
-		EnabledOriginCommands: append([]string{}, c.Commands...), Presets: append([]route.Preset{}, c.Presets...), Rules: describeRules(c.Rules),
-		Subject:           describeSubject(&c.Subject),
+		Rules: describeRules(c.Rules), Subject: describeSubject(&c.Subject),
 		OverriddenByEvent: append([]string{}, o.OverriddenByEvent(d.Configuration.Settings.Event)...),
 		Overrides:         o.Changes, OverriddenBy: o.By, Version: d.Configuration.Version,
 		Settings: d.Configuration.Settings,
@@ -183,10 +160,10 @@ func (d Description) json() RoomJSON {
 	}
 	j.Host, j.Path, j.AdditionalRoutes = describeRoutes(c.Routes)
 	j.Origin, j.Origins = describeOrigins(c.Addresses())
-	j.HostHeader, j.Cache = cmp.Or(c.HostHeader, origin.VisitorsHost), cmp.Or(c.Cache, config.CacheAuto)
-	j.Admission, j.BindTicket = cmp.Or(c.Admission, config.Everybody), cmp.Or(c.BindTicket, bind.NotBound)
+	j.HostHeader = cmp.Or(c.HostHeader, origin.VisitorsHost)
+	j.Options = describeOptions(reflect.ValueOf(c.Basics))
 	if d.Options != nil {
-		j.Features = describeOptions(reflect.ValueOf(d.Options))
+		maps.Copy(j.Options, describeOptions(reflect.ValueOf(d.Options)))
 	}
 	if c.IsFamily() {
 		j.MaxRooms, j.RoomIdle = c.MaxRooms, setting.FormatDuration(c.RoomIdle)
@@ -209,7 +186,7 @@ func describeOptions(s reflect.Value) map[string]any {
 			keys[f.Name] = describeOptions(v)
 		case v.Kind() == reflect.Slice && v.Len() == 0:
 			keys[f.Name] = []string{}
-		case v.IsZero() && f.Default != "":
+		case v.IsZero() && f.Default != "" && v.Kind() != reflect.Bool:
 			v, _ = f.Parse(f.Default)
 			keys[f.Name] = v.Interface()
 		default:
@@ -251,10 +228,6 @@ func describeOrigins(addresses []*url.URL) (first string, all []string) {
 		first = all[0]
 	}
 	return first, all
-}
-
-func describeCookie(a cookie.Attributes) cookieJSON {
-	return cookieJSON{SameSite: cmp.Or(a.SameSite, cookie.SameSiteAuto), Secure: cmp.Or(a.Secure, cookie.SecureAuto), Domain: a.Domain}
 }
 
 func describeSubject(c *subject.Config) (j subjectJSON) {

@@ -20,6 +20,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy"
 	"github.com/fairdoor-gate/fairdoor/proxy/admin"
 	"github.com/fairdoor-gate/fairdoor/proxy/admin/admintest"
+	"github.com/fairdoor-gate/fairdoor/proxy/config"
 	"github.com/fairdoor-gate/fairdoor/proxy/gatetest"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/event"
@@ -69,7 +70,7 @@ func TestTheDocumentHasTheSettingsAsTheirTagsDescribeThem(t *testing.T) {
 	document, err := os.ReadFile("openapi.yaml")
 	require.NoError(t, err)
 	text := withBlock(t, string(document), "settings", room)
-	text = withBlock(t, text, "options of features", propertiesOf(reflect.TypeFor[proxy.RoomOptions]()))
+	text = withBlock(t, text, "options", append(propertiesOf(reflect.TypeFor[config.Basics]()), propertiesOf(reflect.TypeFor[proxy.RoomOptions]())...))
 	text = withBlock(t, text, "changes of settings", changes)
 	text = withBlock(t, text, "settings of an event", ofEvents)
 	if *update {
@@ -110,8 +111,8 @@ func property(f *setting.Field, change bool) string {
 		return object
 	}
 	kind := cmp.Or(map[reflect.Kind]string{reflect.Int: "integer", reflect.Float64: "number", reflect.Bool: "boolean", reflect.Slice: "array"}[f.Type.Kind()], "string")
-	if f.Choices != nil || f.Type == reflect.TypeFor[time.Duration]() {
-		kind = "string"
+	if f.Choices != nil && kind != "array" && f.Tag.Get("choices") == "" || f.Type == reflect.TypeFor[time.Duration]() {
+		kind = "string" // that names a number
 	}
 	is := append([]string{typeOf(f, kind, change), "description: " + quoted(described(f))}, bounds(f, kind, change)...)
 	if f.Default != "" && !change {
@@ -130,7 +131,7 @@ func typeOf(f *setting.Field, kind string, change bool) string {
 	case change:
 		return "type: [" + kind + ", 'null']"
 	case kind == "array":
-		return "type: array, items: {type: string}"
+		return "type: array, items: {" + strings.Join(append([]string{"type: string"}, choices(f, "string", false)...), ", ") + "}"
 	default:
 		return "type: " + kind
 	}
@@ -148,15 +149,9 @@ func described(f *setting.Field) string {
 // bounds are the choices of a value, those of a number, or that of the length of a text.
 func bounds(f *setting.Field, kind string, change bool) (is []string) {
 	switch {
+	case kind == "array":
 	case f.Choices != nil:
-		var choices []string
-		for _, choice := range f.Choices {
-			choices = append(choices, quoted(choice))
-		}
-		if change {
-			choices = append(choices, "null")
-		}
-		return []string{"enum: [" + strings.Join(choices, ", ") + "]"}
+		return choices(f, kind, change)
 	case f.Type == reflect.TypeFor[time.Duration]():
 	case kind == "string" && f.Max != "":
 		return []string{"maxLength: " + f.Max}
@@ -167,6 +162,24 @@ func bounds(f *setting.Field, kind string, change bool) (is []string) {
 		}
 	}
 	return is
+}
+
+// choices are what a value, or each of a list, may be.
+func choices(f *setting.Field, kind string, change bool) []string {
+	var may []string
+	for _, choice := range f.Choices {
+		if kind == "string" {
+			choice = quoted(choice)
+		}
+		may = append(may, choice)
+	}
+	if change {
+		may = append(may, "null")
+	}
+	if len(f.Choices) == 0 {
+		return nil
+	}
+	return []string{"enum: [" + strings.Join(may, ", ") + "]"}
 }
 
 func literal(f *setting.Field, kind string) string {

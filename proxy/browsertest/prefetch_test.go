@@ -16,6 +16,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/cookie"
 	"github.com/fairdoor-gate/fairdoor/proxy"
 	"github.com/fairdoor-gate/fairdoor/proxy/browsertest"
+	"github.com/fairdoor-gate/fairdoor/proxy/config"
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/memstore"
@@ -67,7 +68,7 @@ func newWindow(t *testing.T) *window {
 	gate, err := proxy.New(t.Context(), proxy.Config{
 		Keys: []cookie.Key{key}, Origin: origin,
 		Rooms: []proxy.RoomConfig{{
-			Name: "shop", Routes: []route.Route{{Path: "/shop"}}, Origin: origin, JSON: true,
+			Name: "shop", Routes: []route.Route{{Path: "/shop"}}, Origin: origin, Basics: config.Basics{JSON: true},
 			Settings: queue.Settings{TotalActiveUsers: 1, NewUsersPerMinute: 1000, SessionDuration: time.Hour, RefreshInterval: time.Second},
 		}},
 	}, proxy.Options{Store: memstore.New()})

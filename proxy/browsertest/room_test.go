@@ -124,7 +124,7 @@ func newRoomOf(t *testing.T, of http.Handler, change func(*proxy.RoomConfig)) *r
 	key, err := cookie.ParseKey(cookie.NewKey())
 	require.NoError(t, err)
 	config := proxy.RoomConfig{
-		Name: "shop", Routes: []route.Route{{Path: "/"}}, Origin: origin, JSON: true, Commands: config.Commands{config.Revoke},
+		Name: "shop", Routes: []route.Route{{Path: "/"}}, Origin: origin, Basics: config.Basics{JSON: true, Commands: config.Commands{config.Revoke}},
 		Settings: queue.Settings{TotalActiveUsers: 1, NewUsersPerMinute: 1000, SessionDuration: time.Hour, Bucket: time.Second},
 	}
 	change(&config)

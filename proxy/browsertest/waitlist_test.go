@@ -48,9 +48,9 @@ func newClub(t *testing.T) *club {
 	gate, err := proxy.New(t.Context(), proxy.Config{
 		Keys: []cookie.Key{key},
 		Rooms: []proxy.RoomConfig{{
-			Name: "shop", Routes: []route.Route{{Path: "/"}}, Origin: origin, JSON: true,
-			Admission: config.Invited,
-			Settings:  queue.Settings{TotalActiveUsers: 5, NewUsersPerMinute: 1000, SessionDuration: time.Hour},
+			Name: "shop", Routes: []route.Route{{Path: "/"}}, Origin: origin,
+			Basics:   config.Basics{JSON: true, Admission: config.Invited},
+			Settings: queue.Settings{TotalActiveUsers: 5, NewUsersPerMinute: 1000, SessionDuration: time.Hour},
 		}},
 		Parts: config.Parts{guests.Name: []guests.Config{{Name: "beta", Room: "shop", Settings: waitlist.DefaultSettings()}}},
 	}, proxy.Options{Store: memstore.New(), Record: func(context.Context) (*waitlist.Store, error) { return store, nil }})

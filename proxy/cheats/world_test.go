@@ -21,6 +21,7 @@ import (
 
 	"github.com/fairdoor-gate/fairdoor/cookie"
 	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/config"
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/memstore"
@@ -86,8 +87,8 @@ func newWorld(t *testing.T, s queue.Settings) *world {
 	key, err := cookie.ParseKey(cookie.NewKey())
 	require.NoError(t, err)
 	c := proxy.Config{Keys: []cookie.Key{key}, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, Rooms: []proxy.RoomConfig{
-		{Name: "shop", Routes: []route.Route{{Path: "/"}}, Origin: at, JSON: true, Settings: s},
-		{Name: "fair", Routes: []route.Route{{Path: "/fair"}}, Origin: at, JSON: true, Settings: queue.Settings{TotalActiveUsers: 1_000_000, NewUsersPerMinute: 1_000_000}},
+		{Name: "shop", Routes: []route.Route{{Path: "/"}}, Origin: at, Basics: config.Basics{JSON: true}, Settings: s},
+		{Name: "fair", Routes: []route.Route{{Path: "/fair"}}, Origin: at, Basics: config.Basics{JSON: true}, Settings: queue.Settings{TotalActiveUsers: 1_000_000, NewUsersPerMinute: 1_000_000}},
 	}}
 	store := memstore.New()
 	for range gates {

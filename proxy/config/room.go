@@ -21,24 +21,17 @@ import (
 
 // Room is one room of a gate.
 type Room struct {
-	Name             string             // letters, digits, - and _
-	Routes           []route.Route      // what it guards
-	Presets          []route.Preset     // what passes it by: rules that have names,
-	Rules            []route.Rule       // and those of the room's own
-	Origin           *url.URL           // where its visitors go
-	Settings         queue.Settings     // limits and switches; suspended, everything passes and no ticket is issued
-	StatusCode       int                // of answers to those who wait; default 200
-	JSON             bool               // answers in JSON to those who ask for it
-	CORSOrigins      []string           // whose scripts may read the room's answers: as browsers name them, or "*" for all, without cookies
-	Page             *templates.Page    // nil for the built-in one
-	Language         string             // the built-in page's default; "" for en-US
-	Identity         templates.Identity // what the pages show of the site; its Logo is the gate's to fill in
-	Logo             *templates.Logo    // nil for none
-	CookieSuffix     string             // "" for the room's name
-	CookieAttributes cookie.Attributes  // of the ticket's cookie
-	Commands         Commands           // that the origin may send
-	Admission        Admission          // who may enter; default Everybody
-	Subject          subject.Config     // how the site names its own users; its Room is this one
+	Name     string         // letters, digits, - and _
+	Routes   []route.Route  // what it guards
+	Rules    []route.Rule   // what passes it by, beside Presets, and what is in the endless line
+	Origin   *url.URL       // where its visitors go
+	Settings queue.Settings // limits and switches; suspended, everything passes and no ticket is issued
+	Basics
+	Page     *templates.Page    // nil for the built-in one
+	Language string             // the built-in page's default; "" for en-US
+	Identity templates.Identity // what the pages show of the site; its Logo is the gate's to fill in
+	Logo     *templates.Logo    // nil for none
+	Subject  subject.Config     // how the site names its own users; its Room is this one
 
 	// If the routes' paths have a segment in braces, this is a family: it has a room
 	// for each value, whose name is Name.value. The metrics sum them up as Name.
@@ -49,11 +42,28 @@ type Room struct {
 
 	Origins    []*url.URL        // where its visitors go in turn, instead of Origin
 	HostHeader origin.HostHeader // that the origin gets
-	Cache      Cache             // whether shared caches may keep what visitors are answered who are in; default CacheAuto
-
-	BindTicket bind.Mode // to what tickets are bound; default bind.NotBound
 
 	Options Options // what is said of features
+}
+
+// Basics are the options of a room that are no settings and no feature's, as the file has them. Their
+// tags are those of [setting.Field]: from them come the file, flags, variables, the schema, GET of a
+// room and the OpenAPI document.
+type Basics struct {
+	StatusCode int  `yaml:"queueing_status_code" default:"200" choices:"200,202,429,503" usage:"status of the answer to who waits"`
+	JSON       bool `yaml:"json_response_enabled" default:"true" usage:"answer in JSON who asks for it"`
+	// CORSOrigins are web origins, scheme://host[:port] in lower case, whose scripts may read what
+	// the room answers itself; or "*" for all of them, without cookies.
+	CORSOrigins []string `yaml:"cors_origins" is:"web origin" of:"origins such as [https://app.example.com]" usage:"sites whose scripts may read the room's own answers"`
+	// CookieSuffix is "" for the room's name.
+	CookieSuffix     string            `yaml:"cookie_suffix" is:"suffix" usage:"end of the cookie's name (default: the room's name)"`
+	CookieAttributes cookie.Attributes `yaml:"cookie_attributes"`
+	Commands         Commands          `yaml:"enabled_origin_commands" choices:"revoke,left" of:"commands such as [revoke]" usage:"commands that the origin may send"`
+	// Presets are rules that have names.
+	Presets    []route.Preset `yaml:"presets" of:"presets such as [well_known, robots, health]" usage:"what no person asks for, and is exempt from the room"`
+	Admission  Admission      `yaml:"admission" default:"open" outside:"no" usage:"who may enter: everybody, those who have accepted an invite of the room's waitlist, or those who have a pass"`
+	Cache      Cache          `yaml:"cache" default:"auto" usage:"whether shared caches may keep answers to visitors who are in"`
+	BindTicket bind.Mode      `yaml:"bind_ticket" default:"off" usage:"to what tickets are bound: whoever brings one from elsewhere is a newcomer"`
 }
 
 // Commands are what an origin may send in a response header: Revoke, and those of features.

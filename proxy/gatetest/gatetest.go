@@ -21,6 +21,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/cookie"
 	"github.com/fairdoor-gate/fairdoor/proxy"
 	"github.com/fairdoor-gate/fairdoor/proxy/admin/admintest"
+	"github.com/fairdoor-gate/fairdoor/proxy/config"
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/memstore"
@@ -141,7 +142,7 @@ func Start(t testing.TB, changes ...func(*proxy.Config, *proxy.Options)) *Fixtur
 // Room is a room of the site with one slot.
 func (f *Fixture) Room(name, path string) proxy.RoomConfig {
 	return proxy.RoomConfig{
-		Name: name, Routes: []route.Route{{Path: path}}, Origin: f.Site.Address(f.T), JSON: true,
+		Name: name, Routes: []route.Route{{Path: path}}, Origin: f.Site.Address(f.T), Basics: config.Basics{JSON: true},
 		Settings: queue.Settings{
 			TotalActiveUsers: 1, NewUsersPerMinute: 1000, SessionDuration: 8 * time.Minute,
 			RefreshInterval: Interval, RefreshJitter: .15,

@@ -14,6 +14,7 @@ import (
 
 	"github.com/fairdoor-gate/fairdoor/cookie"
 	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/config"
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
@@ -78,7 +79,7 @@ func (m *machine) start(ctx context.Context) error {
 		return err
 	}
 	p.config = proxy.Config{Keys: []cookie.Key{key}, Handler: w.site.behind(p), TrustedProxies: []netip.Prefix{netip.PrefixFrom(netip.MustParseAddr(balancer), 32)}, Rooms: []proxy.RoomConfig{
-		{Name: roomName, Routes: []route.Route{{Path: "/"}}, JSON: true, Settings: w.plan.Settings, Events: w.plan.Sale.events(w.history.begun)},
+		{Name: roomName, Routes: []route.Route{{Path: "/"}}, Basics: config.Basics{JSON: true}, Settings: w.plan.Settings, Events: w.plan.Sale.events(w.history.begun)},
 	}}
 	if w.plan.Waitlist != nil {
 		w.openWaitlist(p, &o)

@@ -107,8 +107,8 @@ const (
 func (w *world) openWaitlist(p *process, o *proxy.Options) {
 	l := w.plan.Waitlist
 	p.config.Rooms = append(p.config.Rooms, proxy.RoomConfig{
-		Name: clubName, Routes: []route.Route{{Path: clubPath}}, JSON: true, Settings: l.Room,
-		Admission: config.Invited,
+		Name: clubName, Routes: []route.Route{{Path: clubPath}}, Settings: l.Room,
+		Basics: config.Basics{JSON: true, Admission: config.Invited},
 	})
 	p.config.Parts = p.config.Parts.With(guests.Name, []guests.Config{{
 		Name: listName, Room: clubName, Settings: l.Settings, URL: shopURL,

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/fairdoor-gate/fairdoor/proxy"
-	"github.com/fairdoor-gate/fairdoor/proxy/bind"
 	roomconfig "github.com/fairdoor-gate/fairdoor/proxy/config"
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
 	"github.com/fairdoor-gate/fairdoor/queue"
@@ -221,13 +220,9 @@ type Room struct {
 	RoomIdle         time.Duration `yaml:"room_idle" default:"10m" min:"1s" max:"24h" usage:"time that an empty one of those is kept"`
 	// Origin is where accepted visitors go, scheme://host[:port]; default is Config.Origin. Never
 	// "".
-	Origin              string `yaml:"origin" is:"url" outside:"no" usage:"origin of the room"`
-	queue.Settings      `yaml:",inline"`
-	QueueingStatusCode  int  `yaml:"queueing_status_code" default:"200" choices:"200,202,429,503" usage:"status of the answer to who waits"`
-	JSONResponseEnabled bool `yaml:"json_response_enabled" default:"true" usage:"answer in JSON who asks for it"`
-	// CORSOrigins are web origins, scheme://host[:port] in lower case, whose scripts may read what
-	// the room answers itself; or "*" for all of them, without cookies.
-	CORSOrigins []string `yaml:"cors_origins" is:"web origin" of:"origins such as [https://app.example.com]" usage:"sites whose scripts may read the room's own answers"`
+	Origin            string `yaml:"origin" is:"url" outside:"no" usage:"origin of the room"`
+	queue.Settings    `yaml:",inline"`
+	roomconfig.Basics `yaml:",inline"`
 	// Template is the path of a Mustache file for the page, resolved; "" is the built-in page.
 	Template string `yaml:"template" is:"file" usage:"Mustache file of the page (default: the built-in page)"`
 	// TemplateSource is what Template held when it was checked; nil for the built-in page.
@@ -239,19 +234,11 @@ type Room struct {
 	Accent   string `yaml:"accent" is:"colour" usage:"colour of the site, on the page"`
 	HelpURL  string `yaml:"help_url" is:"link" usage:"address of help, on the page"`
 	// LogoSource is the picture that Logo held when it was checked; nil for none.
-	LogoSource              *templates.Logo  `yaml:"-"`
-	DefaultTemplateLanguage Language         `yaml:"default_template_language" default:"en-US" usage:"language of the page where none is asked for"`
-	CookieSuffix            string           `yaml:"cookie_suffix" is:"suffix" usage:"end of the cookie's name (default: the room's name)"`
-	CookieAttributes        CookieAttributes `yaml:"cookie_attributes"`
-	// EnabledOriginCommands are the commands that the origin may send in a response header: revoke,
-	// left.
-	EnabledOriginCommands roomconfig.Commands `yaml:"enabled_origin_commands" choices:"revoke,left" of:"commands such as [revoke]" usage:"commands that the origin may send"`
-	// Presets are rules that have names.
-	Presets []route.Preset `yaml:"presets" of:"presets such as [well_known, robots, health]" usage:"what no person asks for, and is exempt from the room"`
-	// Rules say which requests are exempt from the room, too.
-	Rules     []Rule               `yaml:"rules" is:"a rule: a mapping with action and match" of:"rules" usage:"requests that are exempt from the room"`
-	Subject   Subject              `yaml:"subject"`
-	Admission roomconfig.Admission `yaml:"admission" default:"open" outside:"no" usage:"who may enter: everybody, those who have accepted an invite of the room's waitlist, or those who have a pass"`
+	LogoSource              *templates.Logo `yaml:"-"`
+	DefaultTemplateLanguage Language        `yaml:"default_template_language" default:"en-US" usage:"language of the page where none is asked for"`
+	// Rules say which requests are exempt from the room, as Presets do.
+	Rules   []Rule  `yaml:"rules" is:"a rule: a mapping with action and match" of:"rules" usage:"requests that are exempt from the room"`
+	Subject Subject `yaml:"subject"`
 
 	// Events are planned for the room, in the order of the file. Planned has them as the gate takes
 	// them.
@@ -262,11 +249,8 @@ type Room struct {
 	// Config.Origins where the room has no Origin.
 	Origins []string `yaml:"origins" is:"url" outside:"no" of:"origins such as [http://10.0.0.1:3000, http://10.0.0.2:3000]" usage:"several origins of the room, which are asked in turn (instead of one)"`
 	// HostHeader is as Config.HostHeader, which is the default.
-	HostHeader string           `yaml:"host_header" is:"host header" outside:"no" usage:"Host that the room's origins get (default: that of the gate)"`
-	Cache      roomconfig.Cache `yaml:"cache" default:"auto" usage:"whether shared caches may keep answers to visitors who are in"`
+	HostHeader string `yaml:"host_header" is:"host header" outside:"no" usage:"Host that the room's origins get (default: that of the gate)"`
 
-	// BindTicket is to what the tickets are bound.
-	BindTicket bind.Mode `yaml:"bind_ticket" default:"off" usage:"to what tickets are bound: whoever brings one from elsewhere is a newcomer"`
 	// Features are the options of features.
 	Features proxy.RoomOptions `yaml:",inline"`
 }
@@ -329,16 +313,6 @@ type Token struct {
 	// Issuer and Audience have to be named by tokens; "" for any.
 	Issuer   string `yaml:"issuer" usage:"issuer that tokens have to name (default: any)"`
 	Audience string `yaml:"audience" usage:"audience that tokens have to name (default: any)"`
-}
-
-// CookieAttributes are the attributes of a room's cookie.
-type CookieAttributes struct {
-	// SameSite is auto (none over https, lax over http), lax, none or strict.
-	SameSite string `yaml:"samesite" default:"auto" choices:"auto,lax,none,strict" usage:"SameSite of the cookie"`
-	// Secure is auto (over https), always or never.
-	Secure string `yaml:"secure" default:"auto" choices:"auto,always,never" usage:"Secure of the cookie"`
-	// Domain is the cookie's domain, "" for the host that was asked.
-	Domain string `yaml:"domain" is:"domain" usage:"Domain of the cookie (default: the host that was asked)"`
 }
 
 // Rule says what becomes of some requests for a room.

@@ -11,8 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fairdoor-gate/fairdoor/cmd/fairdoor/config"
+	"github.com/fairdoor-gate/fairdoor/cookie"
 	"github.com/fairdoor-gate/fairdoor/proxy"
 	"github.com/fairdoor-gate/fairdoor/proxy/challenge"
+	roomconfig "github.com/fairdoor-gate/fairdoor/proxy/config"
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
@@ -56,8 +58,8 @@ func TestFlagsAloneMakeAGate(t *testing.T) {
 	assert.Equal(t, 300, r.NewUsersPerMinute)
 	assert.Equal(t, queue.Random, r.Method)
 	assert.True(t, r.QueueAll)
-	assert.False(t, r.JSONResponseEnabled)
-	assert.Equal(t, "strict", r.CookieAttributes.SameSite)
+	assert.False(t, r.JSON)
+	assert.Equal(t, cookie.SameSiteStrict, r.CookieAttributes.SameSite)
 	assert.Equal(t, "shop.test/buy", r.Host+r.Path)
 	assert.Equal(t, ":80", c.Listen)
 	assert.Equal(t, []netip.Prefix{
@@ -209,7 +211,9 @@ func TestEveryDefaultIsRight(t *testing.T) {
 			TotalActiveUsers: 20, NewUsersPerMinute: 10, SessionDuration: 5 * time.Minute,
 			RefreshInterval: 20 * time.Second, RefreshJitter: 0.15, QueueTicketTTL: 30 * time.Minute, ConfirmWithin: time.Minute, LineGrace: 15 * time.Second,
 		},
-		QueueingStatusCode: 200, JSONResponseEnabled: true,
-		DefaultTemplateLanguage: "en-US", CookieAttributes: config.CookieAttributes{SameSite: "auto", Secure: "auto"}, Admission: "open", BindTicket: "off", Features: proxy.RoomOptions{Challenge: challenge.Config{Provider: "off", OnUnreachable: "join"}}, Cache: "auto",
+		Basics: roomconfig.Basics{
+			StatusCode: 200, JSON: true, CookieAttributes: cookie.Attributes{SameSite: "auto", Secure: "auto"}, Admission: "open", BindTicket: "off", Cache: "auto",
+		},
+		DefaultTemplateLanguage: "en-US", Features: proxy.RoomOptions{Challenge: challenge.Config{Provider: "off", OnUnreachable: "join"}},
 	}, r)
 }

@@ -9,6 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"github.com/fairdoor-gate/fairdoor/cookie"
 	roomconfig "github.com/fairdoor-gate/fairdoor/proxy/config"
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
 	"github.com/fairdoor-gate/fairdoor/queue"
@@ -103,7 +104,7 @@ func (r *room) check(root *value, c *Config) {
 
 // options checks the options of features, by the features' own rules.
 func (r *room) options() {
-	in := &roomconfig.Room{Settings: r.Settings, Admission: r.Admission, Routes: []route.Route{{Host: r.Host, Path: r.Path}}}
+	in := &roomconfig.Room{Settings: r.Settings, Basics: r.Basics, Routes: []route.Route{{Host: r.Host, Path: r.Path}}}
 	for _, o := range r.Features.Options() {
 		c, ok := o.(roomconfig.Checker)
 		if !ok {
@@ -303,10 +304,10 @@ func (r *room) together() {
 // cookie checks the cookie's attributes against each other.
 func (r *room) cookie(root *value) {
 	const sameSite, secure = "cookie_attributes.samesite", "cookie_attributes.secure"
-	anywhere := r.valid(sameSite, secure) && r.CookieAttributes.SameSite == "none"
+	anywhere := r.valid(sameSite, secure) && r.CookieAttributes.SameSite == cookie.SameSiteNone
 	https := root.isGiven("tls.certificates", "tls.cert", "tls.acme.domains", "trusted_proxies", "trusted_proxies_file")
-	r.refuse(anywhere && r.CookieAttributes.Secure == "never", secure, "never does not go with samesite none: browsers refuse such a cookie")
-	r.doubt(anywhere && r.CookieAttributes.Secure == "auto" && !https, sameSite,
+	r.refuse(anywhere && r.CookieAttributes.Secure == cookie.SecureNever, secure, "never does not go with samesite none: browsers refuse such a cookie")
+	r.doubt(anywhere && r.CookieAttributes.Secure == cookie.SecureAuto && !https, sameSite,
 		"none needs https, and without tls or trusted_proxies the gate never sees any: the cookie will be lax")
 }
 

@@ -57,7 +57,7 @@ func (v *value) database(c *Config) {
 
 // takesPasses says whether the room takes passes.
 func (r *Room) takesPasses() bool {
-	return r.Features.Passes.Take(&roomconfig.Room{Admission: r.Admission})
+	return r.Features.Passes.Take(&roomconfig.Room{Basics: r.Basics})
 }
 
 // admission checks who may enter a room against the rooms that have waitlists.

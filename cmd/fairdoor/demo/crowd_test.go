@@ -15,6 +15,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/cmd/fairdoor/demo"
 	"github.com/fairdoor-gate/fairdoor/cookie"
 	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/config"
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/memstore"
@@ -33,7 +34,7 @@ func inFront(t *testing.T, site http.Handler, session time.Duration) *httptest.S
 	g, err := proxy.New(t.Context(), proxy.Config{
 		Keys: []cookie.Key{key},
 		Rooms: []proxy.RoomConfig{{
-			Name: "demo", Routes: []route.Route{{Path: "/"}}, Origin: at, JSON: true, Commands: []string{"revoke"},
+			Name: "demo", Routes: []route.Route{{Path: "/"}}, Origin: at, Basics: config.Basics{JSON: true, Commands: []string{"revoke"}},
 			Settings: queue.Settings{
 				TotalActiveUsers: 3, NewUsersPerMinute: 1000, SessionDuration: session,
 				RefreshInterval: time.Second, Bucket: time.Second, QueueTicketTTL: time.Minute,

@@ -19,6 +19,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/cmd/fairdoor/load"
 	"github.com/fairdoor-gate/fairdoor/cookie"
 	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/config"
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/memstore"
@@ -49,7 +50,7 @@ func gate(t *testing.T, origin http.Handler, change func(*proxy.RoomConfig)) *ur
 	key, err := cookie.ParseKey(cookie.NewKey())
 	require.NoError(t, err)
 	room := proxy.RoomConfig{
-		Name: "shop", Routes: []route.Route{{Path: "/"}}, Origin: serve(t, origin), JSON: true, Settings: settings(),
+		Name: "shop", Routes: []route.Route{{Path: "/"}}, Origin: serve(t, origin), Basics: config.Basics{JSON: true}, Settings: settings(),
 	}
 	change(&room)
 	g, err := proxy.New(t.Context(), proxy.Config{Keys: []cookie.Key{key}, Rooms: []proxy.RoomConfig{room}}, proxy.Options{Store: memstore.New()})
