@@ -63,7 +63,7 @@ func (g adminGate) Draining() bool { return g.draining.Load() }
 
 // adminRoom is a room as the admin API knows it.
 type adminRoom struct {
-	room *room
+	room *keptRoom
 	gate *Gate
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
 	"github.com/fairdoor-gate/fairdoor/proxy/pages"
 	"github.com/fairdoor-gate/fairdoor/queue"
-	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
+	"github.com/fairdoor-gate/fairdoor/queue/room"
 	"github.com/fairdoor-gate/fairdoor/templates"
 )
 
@@ -26,26 +26,26 @@ type answers struct {
 }
 
 // answer turns the queue's decision into an answer.
-func (g *Gate) answer(w http.ResponseWriter, r *http.Request, v *feature.Visit, d *queueroom.Decision) {
+func (g *Gate) answer(w http.ResponseWriter, r *http.Request, v *feature.Visit, d *room.Decision) {
 	v.Room.CountDecision(*d)
-	if d.Outcome != queueroom.Admitted {
+	if d.Outcome != room.Admitted {
 		v.Setup.Origin.Wanted(r.Host)
 	}
 	for _, f := range v.Setup.Substitutes {
-		if d.Outcome != queueroom.Admitted && f.Instead(w, r, v, d) {
+		if d.Outcome != room.Admitted && f.Instead(w, r, v, d) {
 			return
 		}
 	}
 	switch d.Outcome {
-	case queueroom.Admitted:
+	case room.Admitted:
 		g.forward(w, r, v, d)
-	case queueroom.Queued, queueroom.Kept:
+	case room.Queued, room.Kept:
 		g.queued(w, r, v, d)
-	case queueroom.OnHold:
+	case room.OnHold:
 		g.onHold(w, r, v, d)
-	case queueroom.Rejected:
+	case room.Rejected:
 		g.rejected(w, r, v, d)
-	case queueroom.Busy:
+	case room.Busy:
 		g.busy(w, r, v)
 	default:
 		v.Setup.Log.Error("no answer to a decision", zap.Uint8("outcome", uint8(d.Outcome)))
@@ -54,7 +54,7 @@ func (g *Gate) answer(w http.ResponseWriter, r *http.Request, v *feature.Visit, 
 }
 
 // queued answers a visitor who waits, or whose page does while a slot is kept for them.
-func (a *answers) queued(w http.ResponseWriter, r *http.Request, v *feature.Visit, d *queueroom.Decision) {
+func (a *answers) queued(w http.ResponseWriter, r *http.Request, v *feature.Visit, d *room.Decision) {
 	h, own := w.Header(), make([]string, 3) // one allocation for three headers
 	v.Setup.Answers(h, r)
 	if cookies := v.AppendCookies(own[:0:1], r, d); len(cookies) > 0 {
@@ -77,7 +77,7 @@ func (a *answers) queued(w http.ResponseWriter, r *http.Request, v *feature.Visi
 }
 
 // onHold answers a visitor who is in, while those who are in are held. Only a page is shown.
-func (a *answers) onHold(w http.ResponseWriter, r *http.Request, v *feature.Visit, d *queueroom.Decision) {
+func (a *answers) onHold(w http.ResponseWriter, r *http.Request, v *feature.Visit, d *room.Decision) {
 	if feature.Subresource(r) || feature.Speculative(r) {
 		a.withhold(w, r, v.Room, v.Setup)
 		return
@@ -102,7 +102,7 @@ func (a *answers) endless(w http.ResponseWriter, r *http.Request, v *feature.Vis
 
 // rejected answers a visitor whom the room does not take. A crawler would take a page for that of
 // the site.
-func (a *answers) rejected(w http.ResponseWriter, r *http.Request, v *feature.Visit, d *queueroom.Decision) {
+func (a *answers) rejected(w http.ResponseWriter, r *http.Request, v *feature.Visit, d *room.Decision) {
 	v.Setup.Answers(w.Header(), r)
 	v.SetCookies(w.Header(), r, d)
 	key, status := pages.Key{Language: v.Setup.Language(r), Unsent: feature.Unsafe(r), SoldOut: d.SoldOut}, v.Setup.Config.StatusCode
@@ -118,7 +118,7 @@ func (a *answers) rejected(w http.ResponseWriter, r *http.Request, v *feature.Vi
 
 // forgetUnanswered takes back the place of a newcomer who has gone before the answer went out, as
 // when a stream of HTTP/2 is reset at once.
-func forgetUnanswered(w http.ResponseWriter, r *http.Request, v *feature.Visit, d *queueroom.Decision) {
+func forgetUnanswered(w http.ResponseWriter, r *http.Request, v *feature.Visit, d *room.Decision) {
 	if d.Ticket.State != queue.Waiting || !v.IsNew(d) {
 		return
 	}
@@ -198,7 +198,7 @@ func (a *answers) headBack(w http.ResponseWriter, r *http.Request, v *feature.Vi
 
 // answerUnsent tells the sender of a request that was not passed on how things stand.
 func (a *answers) answerUnsent(w http.ResponseWriter, r *http.Request, v *feature.Visit) {
-	d := &queueroom.Decision{Ticket: v.Ticket}
+	d := &room.Decision{Ticket: v.Ticket}
 	if d.Ticket.State != queue.Waiting {
 		now := queue.At(v.Now)
 		d.Ticket = queue.Ticket{ArrivedAt: now, LastCheckIn: now, RefreshInterval: v.Room.Settings().RefreshInterval}

@@ -119,7 +119,7 @@ func (b *builder) openGuard(ctx context.Context, rs *feature.Setup) (guard, []re
 	if rs.Config.IsFamily() {
 		f := b.gate.families[name]
 		if f == nil {
-			f = &family{gate: b.gate, Counters: b.gate.metrics.Room(name), made: map[string]*room{}, making: map[string]*making{}}
+			f = &family{gate: b.gate, Counters: b.gate.metrics.Room(name), made: map[string]*keptRoom{}, making: map[string]*making{}}
 			b.gate.families[name] = f
 		}
 		renewals, err := f.renewed(rs)

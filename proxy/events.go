@@ -11,24 +11,24 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/feature"
 	"github.com/fairdoor-gate/fairdoor/proxy/listen"
 	"github.com/fairdoor-gate/fairdoor/queue"
-	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
+	"github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
 // eventsRoom is a room as its event streams know it.
 type eventsRoom struct {
-	*queueroom.Room
+	*room.Room
 	room *feature.Room
 }
 
 func forEvents(r *feature.Room) eventsRoom { return eventsRoom{r.Queue, r} }
 
 // Visit implements events.Room.
-func (e eventsRoom) Visit(ctx context.Context, now time.Time, q queueroom.Request) queueroom.Decision {
+func (e eventsRoom) Visit(ctx context.Context, now time.Time, q room.Request) room.Decision {
 	switch {
 	case e.room.Removed.Load():
-		return queueroom.Decision{Outcome: queueroom.Rejected, Ticket: q.Ticket}
+		return room.Decision{Outcome: room.Rejected, Ticket: q.Ticket}
 	case e.Suspended():
-		return queueroom.Decision{Outcome: queueroom.Admitted, Ticket: q.Ticket}
+		return room.Decision{Outcome: room.Admitted, Ticket: q.Ticket}
 	}
 	d := e.Room.Visit(ctx, now, q)
 	e.room.CountDecision(d)
@@ -36,7 +36,7 @@ func (e eventsRoom) Visit(ctx context.Context, now time.Time, q queueroom.Reques
 }
 
 // Place implements events.Room.
-func (e eventsRoom) Place(now time.Time, d *queueroom.Decision) json.RawMessage {
+func (e eventsRoom) Place(now time.Time, d *room.Decision) json.RawMessage {
 	return waitingJSON(e.room.Setup(), e.Room, now, d)
 }
 
@@ -50,7 +50,7 @@ type endlessEvents struct {
 }
 
 // Visit implements events.Room.
-func (e endlessEvents) Visit(ctx context.Context, now time.Time, q queueroom.Request) queueroom.Decision {
+func (e endlessEvents) Visit(ctx context.Context, now time.Time, q room.Request) room.Decision {
 	if e.room.Removed.Load() || e.Suspended() {
 		return e.eventsRoom.Visit(ctx, now, q)
 	}
@@ -58,7 +58,7 @@ func (e endlessEvents) Visit(ctx context.Context, now time.Time, q queueroom.Req
 }
 
 // Turns implements events.Room: nobody's comes.
-func (endlessEvents) Turns() queueroom.Turns { return queueroom.Turns{} }
+func (endlessEvents) Turns() room.Turns { return room.Turns{} }
 
 // SoldOut implements events.Room: the line goes on.
 func (endlessEvents) SoldOut() bool { return false }
@@ -93,15 +93,15 @@ func (g *Gate) listener(w http.ResponseWriter, r *http.Request) (l events.Listen
 	if v.Endless != nil {
 		d := v.EndlessPlace()
 		v.SetCookies(w.Header(), r, &d)
-		return events.Listener{Room: endlessEvents{forEvents(v.Room), v.Endless}, Now: v.Now, Request: queueroom.Request{Ticket: d.Ticket}, Decision: d}, true
+		return events.Listener{Room: endlessEvents{forEvents(v.Room), v.Endless}, Now: v.Now, Request: room.Request{Ticket: d.Ticket}, Decision: d}, true
 	}
 	q := v.Request(false, false)
-	q.Ask.By = queueroom.Question
-	of, d := forEvents(v.Room), queueroom.Decision{Outcome: queueroom.Admitted, Ticket: v.Ticket}
+	q.Ask.By = room.Question
+	of, d := forEvents(v.Room), room.Decision{Outcome: room.Admitted, Ticket: v.Ticket}
 	if v.Ticket.State == queue.Waiting {
 		d = of.Visit(r.Context(), v.Now, q)
 	}
-	if d.Outcome != queueroom.Admitted {
+	if d.Outcome != room.Admitted {
 		v.SetCookies(w.Header(), r, &d)
 	}
 	q.Ticket = d.Ticket

@@ -4,11 +4,11 @@ import (
 	"net/http"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/feature"
-	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
+	"github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
 // AnswerTo answers a request as if the queue had decided about it.
-func (g *Gate) AnswerTo(w http.ResponseWriter, r *http.Request, d queueroom.Decision) {
+func (g *Gate) AnswerTo(w http.ResponseWriter, r *http.Request, d room.Decision) {
 	s := g.current.Load()
 	room, rs := g.roomFor(w, r, s)
 	var v feature.Visit

@@ -37,17 +37,17 @@ type family struct {
 	metrics.Counters
 	setup atomic.Pointer[feature.Setup] // the latest; the setups of its rooms are made from it
 
-	mu      sync.Mutex         // not held through calls to the store
-	made    map[string]*room   // by value
-	making  map[string]*making // by value
-	dropped feature.Tally      // of the rooms that were dropped
-	warned  bool               // the latest room could not be made, and the log says so
+	mu      sync.Mutex           // not held through calls to the store
+	made    map[string]*keptRoom // by value
+	making  map[string]*making   // by value
+	dropped feature.Tally        // of the rooms that were dropped
+	warned  bool                 // the latest room could not be made, and the log says so
 }
 
 // making is a room that a request makes, and that others may wait for.
 type making struct {
 	done chan struct{} // closed when room and err are final
-	room *room
+	room *keptRoom
 	err  error // why there is no room
 }
 
@@ -58,7 +58,7 @@ var errUnmade = errors.New("making the room broke off")
 var errFull = errors.New("there are max_rooms of them")
 
 // roomFor implements guard. A request that passes every room by makes none.
-func (f *family) roomFor(w http.ResponseWriter, r *http.Request, s *setup, rs *feature.Setup, value string) (*room, *feature.Setup) {
+func (f *family) roomFor(w http.ResponseWriter, r *http.Request, s *setup, rs *feature.Setup, value string) (*keptRoom, *feature.Setup) {
 	if value == "" {
 		f.gate.problem(w, r, http.StatusNotFound, f.gate.languages)
 		return nil, nil
@@ -85,7 +85,7 @@ func (f *family) roomFor(w http.ResponseWriter, r *http.Request, s *setup, rs *f
 
 // room returns the room of a value. The first request for it makes it, and others that
 // come meanwhile wait for that.
-func (f *family) room(ctx context.Context, value string) (*room, error) {
+func (f *family) room(ctx context.Context, value string) (*keptRoom, error) {
 	r, m, first := f.lookUpOrBegin(value)
 	switch {
 	case r != nil:
@@ -105,7 +105,7 @@ func (f *family) room(ctx context.Context, value string) (*room, error) {
 
 // lookUpOrBegin returns the room of a value, or else the making of it, which the caller
 // has to do if they are the first. It returns neither if there are too many rooms.
-func (f *family) lookUpOrBegin(value string) (r *room, m *making, first bool) {
+func (f *family) lookUpOrBegin(value string) (r *keptRoom, m *making, first bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if r := f.made[value]; r != nil {
@@ -154,7 +154,7 @@ func (f *family) finish(value string, m *making) {
 }
 
 // newRoom returns a room for a value, which the store knows.
-func (f *family) newRoom(value string) (*room, error) {
+func (f *family) newRoom(value string) (*keptRoom, error) {
 	g := f.gate
 	if err := g.sync.Err(); err != nil {
 		return nil, fmt.Errorf("the gate is closed: %w", err)
@@ -193,7 +193,7 @@ func (f *family) renewed(rs *feature.Setup) ([]renewal, error) {
 // drop drops a room in which, by the latest sync, nobody is and nobody waits, and for
 // which nobody has asked in room_idle; sooner if the family is full. It says whether it
 // did.
-func (f *family) drop(r *room) bool {
+func (f *family) drop(r *keptRoom) bool {
 	if n := r.Queue.Numbers(); n.Active > 0 || n.Waiting > 0 || !f.gate.making.TryRLock() {
 		return false
 	}
@@ -226,19 +226,19 @@ func (f *family) warn(err error) {
 func (f *family) counters() *metrics.Counters { return &f.Counters }
 
 // rooms implements guard. The rooms are in the order of their values.
-func (f *family) rooms() ([]*room, feature.Tally) {
+func (f *family) rooms() ([]*keptRoom, feature.Tally) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	all := make([]*room, 0, len(f.made))
+	all := make([]*keptRoom, 0, len(f.made))
 	for _, r := range f.made {
 		all = append(all, r)
 	}
-	slices.SortFunc(all, func(a, b *room) int { return cmp.Compare(a.value, b.value) })
+	slices.SortFunc(all, func(a, b *keptRoom) int { return cmp.Compare(a.value, b.value) })
 	return all, f.dropped
 }
 
 // known implements guard.
-func (f *family) known(value string) *room {
+func (f *family) known(value string) *keptRoom {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.made[value]
@@ -246,7 +246,7 @@ func (f *family) known(value string) *room {
 
 // lookUp returns the room of a value, or nil where there is none now, for a request that
 // asks for it.
-func (f *family) lookUp(value string) *room {
+func (f *family) lookUp(value string) *keptRoom {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	r := f.made[value]

@@ -17,7 +17,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
 	"github.com/fairdoor-gate/fairdoor/proxy/origin"
 	"github.com/fairdoor-gate/fairdoor/queue"
-	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
+	"github.com/fairdoor-gate/fairdoor/queue/room"
 	"github.com/fairdoor-gate/fairdoor/templates"
 )
 
@@ -65,7 +65,7 @@ func outgoing(r *http.Request, by *assertion.Room, in bool, log *zap.Logger) *ht
 
 // forward sends an admitted visitor's request on to the origin, and keeps their
 // session active for as long as the answer takes.
-func (g *Gate) forward(w http.ResponseWriter, r *http.Request, v *feature.Visit, d *queueroom.Decision) {
+func (g *Gate) forward(w http.ResponseWriter, r *http.Request, v *feature.Visit, d *room.Decision) {
 	private, spare := keepsPrivate(v), v.SparesTicket()
 	if c, ok := w.(feature.Check); ok {
 		var ticket []string
@@ -169,7 +169,7 @@ func (p *passage) revoke(r *http.Request) {
 	v.Room.Queue.Revoke(p.gate.o.Clock(), p.ticket)
 	v.Room.Seats.Cut(p.ticket.ID)
 	v.Room.Count(metrics.Revoked)
-	p.cookies = v.AppendCookies(nil, r, &queueroom.Decision{Drop: true})
+	p.cookies = v.AppendCookies(nil, r, &room.Decision{Drop: true})
 }
 
 // originFailed answers a request that the origin left unanswered. An admitted

@@ -22,7 +22,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
 	"github.com/fairdoor-gate/fairdoor/proxy/subject"
 	"github.com/fairdoor-gate/fairdoor/queue"
-	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
+	"github.com/fairdoor-gate/fairdoor/queue/room"
 	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 	"github.com/fairdoor-gate/fairdoor/templates"
 )
@@ -51,7 +51,7 @@ type Gate struct {
 	mu       sync.Mutex                     // held while configuring
 	making   sync.RWMutex                   // locked while configuring and closing, read-locked while a family makes a room or drops one
 	pausing  sync.Mutex                     // held from reading whether an origin fails until its rooms are paused or not
-	rooms    map[string]*room               // those of their own, by name; they outlive configurations
+	rooms    map[string]*keptRoom           // those of their own, by name; they outlive configurations
 	families map[string]*family             // by name; they outlive configurations, too
 	keys     map[string]*subject.Published  // by the addresses where the sites publish them; they outlive configurations, too
 	record   atomic.Pointer[waitlist.Store] // of waitlists and passes; nil until the first is configured
@@ -76,7 +76,7 @@ func New(ctx context.Context, c Config, o Options) (*Gate, error) {
 	}
 	g := &Gate{o: o.withDefaults(),
 		uncounted: networks.New(), attempts: networks.New(),
-		rooms: map[string]*room{}, families: map[string]*family{}, keys: map[string]*subject.Published{}}
+		rooms: map[string]*keptRoom{}, families: map[string]*family{}, keys: map[string]*subject.Published{}}
 	g.answers = answers{problems, languages, services{g}}
 	g.crawlers = crawler.NewVerifier(crawler.Config{Resolver: g.o.Resolver, Clock: g.o.Clock, Enter: services{g}.Enter})
 	g.events = events.NewHub(events.Config{Clock: g.o.Clock, Uint64: g.o.Uint64, Turn: g.o.Turn, Survive: services{g}.Survive, Detach: detach})
@@ -121,35 +121,35 @@ func (g *Gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // door answers a request that is for a room or for an origin.
 func (g *Gate) door(w http.ResponseWriter, r *http.Request, s *setup) {
 	s.stripSubjects(r)
-	room, rs := g.roomFor(w, r, s)
-	if room == nil {
+	of, rs := g.roomFor(w, r, s)
+	if of == nil {
 		return
 	}
-	if g.passesBy(w, r, room, &room.Room, rs) {
+	if g.passesBy(w, r, of, &of.Room, rs) {
 		return
 	}
 	k := visits.Get().(*decided)
 	defer k.free()
 	v, d := &k.visit, &k.decision
-	if err := v.Read(r, &room.Room, rs, g.o.Clock()); err != nil {
+	if err := v.Read(r, &of.Room, rs, g.o.Clock()); err != nil {
 		g.problem(w, r, http.StatusRequestHeaderFieldsTooLarge, rs.Languages())
 		return
 	}
 	switch {
 	case refusedByCheck(w, r, v):
 	case v.Endless != nil:
-		g.shedders.visit(r, v, &queueroom.Decision{Outcome: queueroom.Queued})
+		g.shedders.visit(r, v, &room.Decision{Outcome: room.Queued})
 		g.endless(w, r, v)
 	case v.Shut:
-		g.shedders.visit(r, v, &queueroom.Decision{Outcome: queueroom.Rejected})
+		g.shedders.visit(r, v, &room.Decision{Outcome: room.Rejected})
 		g.shutOut(w, r, v)
 	case feature.Speculative(r) && !v.IsIn(r.Context()):
-		g.shedders.withheld(r, room)
-		g.withhold(w, r, room, rs)
+		g.shedders.withheld(r, of)
+		g.withhold(w, r, of, rs)
 	case feature.Subresource(r) && v.Ticket.State != queue.Accepted:
-		g.passUncounted(w, r, room, rs, v.WouldWait())
+		g.passUncounted(w, r, of, rs, v.WouldWait())
 	case v.CookieMissing(r):
-		g.shedders.visit(r, v, &queueroom.Decision{Outcome: queueroom.Queued})
+		g.shedders.visit(r, v, &room.Decision{Outcome: room.Queued})
 		g.answerWithoutCookie(w, r, v)
 	default:
 		*d = v.Decide(r)
@@ -169,7 +169,7 @@ func refusedByCheck(w http.ResponseWriter, r *http.Request, v *feature.Visit) bo
 // decided is a visit and the decision about it, until the answer has ended. It is pooled.
 type decided struct {
 	visit    feature.Visit
-	decision queueroom.Decision
+	decision room.Decision
 }
 
 var visits = sync.Pool{New: func() any { return new(decided) }}
@@ -298,7 +298,7 @@ func has[S any](g *Gate) (first S, found bool) {
 
 // keepInSync syncs a room with the store until the gate or stop is closed, and once
 // more then. It ends sooner if the room's family drops it.
-func (g *Gate) keepInSync(r *room, stop <-chan struct{}) {
+func (g *Gate) keepInSync(r *keptRoom, stop <-chan struct{}) {
 	timer := time.NewTimer(g.o.SyncInterval)
 	defer timer.Stop()
 	for {
@@ -319,7 +319,7 @@ func (g *Gate) keepInSync(r *room, stop <-chan struct{}) {
 }
 
 // syncRoom syncs a room, and says whether its family has dropped it then.
-func (g *Gate) syncRoom(r *room) bool {
+func (g *Gate) syncRoom(r *keptRoom) bool {
 	defer services{g}.Survive("sync")
 	r.Overrides.HoldForPrequeue(g.o.Clock())
 	if err := r.Queue.Sync(context.WithoutCancel(g.sync), g.o.Clock()); err != nil {
@@ -335,7 +335,7 @@ func (g *Gate) syncRoom(r *room) bool {
 }
 
 // follow has features look at a room that was synced.
-func (g *Gate) follow(r *room) {
+func (g *Gate) follow(r *keptRoom) {
 	for f := range having[feature.Follower](g) {
 		f.Follow(&r.Room)
 	}

@@ -16,13 +16,13 @@ type guard interface {
 	// roomFor returns the room for a request whose path has the value, and the setup to
 	// go by. A nil room means that the request has been answered. rs is the guard's
 	// own setup in s.
-	roomFor(w http.ResponseWriter, r *http.Request, s *setup, rs *feature.Setup, value string) (*room, *feature.Setup)
+	roomFor(w http.ResponseWriter, r *http.Request, s *setup, rs *feature.Setup, value string) (*keptRoom, *feature.Setup)
 	// known returns the room for a value, or nil where there is none now. A room of its
 	// own has the empty value, which no room of a family has.
-	known(value string) *room
+	known(value string) *keptRoom
 	// rooms returns the rooms that there are now, and the store's errors of those that
 	// have been dropped.
-	rooms() (rooms []*room, dropped feature.Tally)
+	rooms() (rooms []*keptRoom, dropped feature.Tally)
 	feature.Counted
 	// Suspended says whether every request passes by, as the settings want it.
 	Suspended() bool
@@ -32,7 +32,7 @@ type guard interface {
 
 // roomFor returns the room that guards a request, and the setup of it that the request
 // goes by. A nil room means that the request has been answered.
-func (g *Gate) roomFor(w http.ResponseWriter, r *http.Request, s *setup) (*room, *feature.Setup) {
+func (g *Gate) roomFor(w http.ResponseWriter, r *http.Request, s *setup) (*keptRoom, *feature.Setup) {
 	if r.Host == "" && s.table.NamesHosts() {
 		// net/http would name the origin's own host to it, which may be a room's.
 		g.problem(w, r, http.StatusMisdirectedRequest, g.languages)
@@ -54,7 +54,7 @@ func (g *Gate) roomFor(w http.ResponseWriter, r *http.Request, s *setup) (*room,
 }
 
 // rooms yields every room that there is.
-func (s *setup) rooms(yield func(*room) bool) {
+func (s *setup) rooms(yield func(*keptRoom) bool) {
 	for _, guard := range s.guards {
 		rooms, _ := guard.rooms()
 		for _, r := range rooms {
@@ -67,7 +67,7 @@ func (s *setup) rooms(yield func(*room) bool) {
 
 // roomNamed returns the room of a name, or nil. The name of a family's room is the
 // family's name, a dot and the room's value.
-func (s *setup) roomNamed(name string) *room {
+func (s *setup) roomNamed(name string) *keptRoom {
 	name, value, dot := strings.Cut(name, ".")
 	for i, rs := range s.setups {
 		if rs.Config.Name == name && dot == (value != "") {
@@ -89,7 +89,7 @@ func (s *setup) familyNamed(name string) *family {
 
 // roomAt returns the room that guards a path. Where a family guards the path but has no
 // room for its value now, the room is nil. Nothing is found if nothing guards the path.
-func (s *setup) roomAt(host, path string) (of *room, found bool) {
+func (s *setup) roomAt(host, path string) (of *keptRoom, found bool) {
 	at, found := s.table.Match(host, path)
 	if !found {
 		return nil, false
@@ -98,8 +98,8 @@ func (s *setup) roomAt(host, path string) (of *room, found bool) {
 }
 
 // withCookie yields the rooms that there are now whose cookie has the bare name.
-func (s *setup) withCookie(name string) iter.Seq[*room] {
-	return func(yield func(*room) bool) {
+func (s *setup) withCookie(name string) iter.Seq[*keptRoom] {
+	return func(yield func(*keptRoom) bool) {
 		for _, guard := range s.byCookie[name] {
 			if r := guard.known(""); r != nil && !yield(r) {
 				return

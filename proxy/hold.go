@@ -9,7 +9,7 @@ import (
 
 	"github.com/fairdoor-gate/fairdoor/proxy/feature"
 	"github.com/fairdoor-gate/fairdoor/queue"
-	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
+	"github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
 // hold keeps a session active while the origin answers a request. Most answers end long
@@ -18,7 +18,7 @@ type hold struct {
 	mu     sync.Mutex // not held through calls to the store
 	timer  *time.Timer
 	gate   *Gate
-	queue  *queueroom.Room // nil once the answer has ended
+	queue  *room.Room // nil once the answer has ended
 	ticket queue.Ticket
 	seat   *feature.Seat // the answer's connection, in case it has to be cut; nil for none
 	long   bool          // its end touches the session, too

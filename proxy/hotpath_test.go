@@ -22,7 +22,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/origin"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/memstore"
-	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
+	"github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
 // hotPath are what the gate does most. The table in cmd/fairdoor/docs/cost.md has the figures of
@@ -203,23 +203,23 @@ func BenchmarkPlainPage(b *testing.B) {
 func checkIn(t testing.TB) func() {
 	s := queue.Settings{TotalActiveUsers: 1, NewUsersPerMinute: 1, SessionDuration: 24 * time.Hour}
 	now := time.Date(2021, 5, 27, 15, 54, 10, 0, time.UTC)
-	room, err := queueroom.New(t.Context(), now, queueroom.Config{Name: "shop", Settings: s, Store: memstore.New()})
+	shop, err := room.New(t.Context(), now, room.Config{Name: "shop", Settings: s, Store: memstore.New()})
 	require.NoError(t, err)
-	in := room.Visit(t.Context(), now, queueroom.Request{}).Ticket
+	in := shop.Visit(t.Context(), now, room.Request{}).Ticket
 	waiting := make([]queue.Ticket, 1000)
 	for i := range waiting {
-		waiting[i] = room.Visit(t.Context(), now, queueroom.Request{}).Ticket
+		waiting[i] = shop.Visit(t.Context(), now, room.Request{}).Ticket
 	}
 	i := 0
 	return func() {
 		at := &waiting[i%len(waiting)]
 		if i%len(waiting) == 0 {
 			now = now.Add(24 * time.Second)
-			room.Touch(now, in)
-			require.NoError(t, room.Sync(context.Background(), now))
+			shop.Touch(now, in)
+			require.NoError(t, shop.Sync(context.Background(), now))
 		}
-		d := room.Visit(context.Background(), now, queueroom.Request{Ticket: *at})
-		if d.Outcome != queueroom.Queued || !d.Issue {
+		d := shop.Visit(context.Background(), now, room.Request{Ticket: *at})
+		if d.Outcome != room.Queued || !d.Issue {
 			t.Fatalf("nobody has checked in: %+v", d)
 		}
 		*at = d.Ticket

@@ -24,7 +24,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy"
 	"github.com/fairdoor-gate/fairdoor/proxy/gatetest"
 	"github.com/fairdoor-gate/fairdoor/queue"
-	plan "github.com/fairdoor-gate/fairdoor/queue/event"
+	"github.com/fairdoor-gate/fairdoor/queue/event"
 	"github.com/fairdoor-gate/fairdoor/queue/memstore"
 )
 
@@ -215,16 +215,16 @@ func TestAShuffledPrequeueIsAdmittedInTheOrderThatIsPublished(t *testing.T) {
 	c.run(func() bool { return len(c.admitted) == people+late || startsIn() < -10*time.Minute })
 	require.Len(t, c.admitted, people+late)
 
-	var orders []plan.Order
+	var orders []event.Order
 	for _, f := range []*gatetest.Fixture{one, other} {
 		a := f.API(http.MethodGet, "/api/v1/rooms/shop/events/sale/order", "", nil)
 		require.Equal(t, http.StatusOK, a.Status)
-		order, err := plan.ReadOrder(strings.NewReader(a.Body))
+		order, err := event.ReadOrder(strings.NewReader(a.Body))
 		require.NoError(t, err)
 		assert.Len(t, order.Lines, people/2, "each gate has those who came to it")
 		orders = append(orders, order)
 	}
-	whole, err := plan.Join(orders)
+	whole, err := event.Join(orders)
 	require.NoError(t, err)
 	require.Len(t, whole.Lines, people)
 	moved := 0.
@@ -275,14 +275,14 @@ func TestOnlyThoseWhoComeBackHaveEntries(t *testing.T) {
 	gatetest.Stands(t, "not_queueing", f)
 	require.True(t, late.Get("/").In(), "they first come back after the start")
 	assert.Equal(t, []string{entry.(string), name}, noted(t, dir), "and are noted before they are let in")
-	order, err := plan.ReadOrder(strings.NewReader(f.API(http.MethodGet, "/api/v1/rooms/shop/events/sale/order", "", nil).Body))
+	order, err := event.ReadOrder(strings.NewReader(f.API(http.MethodGet, "/api/v1/rooms/shop/events/sale/order", "", nil).Body))
 	require.NoError(t, err)
 	assert.Len(t, order.Lines, 2)
 }
 
 func TestAChangeThatAnEventGoesOverIsToldSo(t *testing.T) {
 	e := gatetest.SaleAt(gatetest.Opening.Add(6*time.Minute), 5*time.Minute, false)
-	e.Overrides = plan.Overrides{"session_duration": json.RawMessage(`"30s"`)}
+	e.Overrides = event.Overrides{"session_duration": json.RawMessage(`"30s"`)}
 	f := gatetest.Start(t, gatetest.Planned(e))
 	assert.Equal(t, []any{}, describe(f)["overridden_by_event"])
 	f.Clock.Add(time.Minute)

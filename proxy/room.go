@@ -13,11 +13,11 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/overrides"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/event"
-	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
+	"github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
-// room is a waiting room as the gate keeps it.
-type room struct {
+// keptRoom is a waiting room as the gate keeps it.
+type keptRoom struct {
 	feature.Room
 
 	value string       // what the braces in its family's path stand for; "" for a room of its own
@@ -29,11 +29,11 @@ type room struct {
 
 // newRoom returns a room, which the store knows from now on. Its family, if it is of
 // one, completes it.
-func (g *Gate) newRoom(ctx context.Context, s *feature.Setup, counters metrics.Counters) (*room, error) {
-	r, log, name := &room{drop: func() bool { return false }}, s.Log, s.Config.Name
+func (g *Gate) newRoom(ctx context.Context, s *feature.Setup, counters metrics.Counters) (*keptRoom, error) {
+	r, log, name := &keptRoom{drop: func() bool { return false }}, s.Log, s.Config.Name
 	r.Init(counters)
 	var err error
-	r.Overrides, err = overrides.Open(ctx, g.o.Clock(), overrides.Config{Config: queueroom.Config{
+	r.Overrides, err = overrides.Open(ctx, g.o.Clock(), overrides.Config{Config: room.Config{
 		Name: name, Settings: s.Config.Settings, Store: g.o.Store, Gather: g.o.Gather, Slack: g.o.Slack, Clock: g.o.Clock, Uint64: g.o.Uint64, Wait: g.o.Wait,
 		OnStoreChange: func(err error) {
 			if err != nil {
@@ -62,15 +62,15 @@ func (g *Gate) newRoom(ctx context.Context, s *feature.Setup, counters metrics.C
 
 // markAsked notes that somebody asks for the room now. Its family keeps it for room_idle
 // from then on, even if it is empty.
-func (r *room) markAsked(now time.Time) { r.asked.Store(now.UnixNano()) }
+func (r *keptRoom) markAsked(now time.Time) { r.asked.Store(now.UnixNano()) }
 
 // roomFor implements guard.
-func (r *room) roomFor(_ http.ResponseWriter, _ *http.Request, _ *setup, s *feature.Setup, _ string) (*room, *feature.Setup) {
+func (r *keptRoom) roomFor(_ http.ResponseWriter, _ *http.Request, _ *setup, s *feature.Setup, _ string) (*keptRoom, *feature.Setup) {
 	return r, s
 }
 
 // known implements guard.
-func (r *room) known(value string) *room {
+func (r *keptRoom) known(value string) *keptRoom {
 	if value != "" {
 		return nil
 	}
@@ -78,10 +78,10 @@ func (r *room) known(value string) *room {
 }
 
 // rooms implements guard.
-func (r *room) rooms() ([]*room, feature.Tally) { return []*room{r}, feature.Tally{} }
+func (r *keptRoom) rooms() ([]*keptRoom, feature.Tally) { return []*keptRoom{r}, feature.Tally{} }
 
 // counters implements guard.
-func (r *room) counters() *metrics.Counters { return &r.Counters }
+func (r *keptRoom) counters() *metrics.Counters { return &r.Counters }
 
 // Suspended implements guard.
-func (r *room) Suspended() bool { return r.Queue.Suspended() }
+func (r *keptRoom) Suspended() bool { return r.Queue.Suspended() }

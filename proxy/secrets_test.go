@@ -21,7 +21,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/record"
 	"github.com/fairdoor-gate/fairdoor/proxy/record/report"
 	"github.com/fairdoor-gate/fairdoor/queue"
-	plan "github.com/fairdoor-gate/fairdoor/queue/event"
+	"github.com/fairdoor-gate/fairdoor/queue/event"
 	"github.com/fairdoor-gate/fairdoor/queue/memstore"
 )
 
@@ -89,7 +89,7 @@ func TestNothingTellsTheSecretOfADrawBeforeTheStart(t *testing.T) {
 	view, err := store.Sync(t.Context(), "shop", &queue.Report{Node: 99, Seq: 1, Now: queue.At(f.Clock.Now())})
 	require.NoError(t, err)
 	require.Len(t, secretInAStore.FindAllString(string(view.Configuration.Overrides), -1), 2, "the secrets of two draws are in the store")
-	var stored struct{ Draws []plan.Draw }
+	var stored struct{ Draws []event.Draw }
 	require.NoError(t, json.Unmarshal(view.Configuration.Overrides, &stored))
 	for _, d := range stored.Draws {
 		secret, err := d.Secret.MarshalText()

@@ -19,7 +19,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/origin"
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
 	"github.com/fairdoor-gate/fairdoor/proxy/webhooks"
-	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
+	"github.com/fairdoor-gate/fairdoor/queue/room"
 	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
 
@@ -154,9 +154,9 @@ func (s services) Allow(w http.ResponseWriter, r *http.Request, methods string) 
 	return s.gate.current.Load().allow(w, r, methods)
 }
 
-func (s services) Stand(v *feature.Visit, d *queueroom.Decision) any { return describe(v, d) }
+func (s services) Stand(v *feature.Visit, d *room.Decision) any { return describe(v, d) }
 
-func (s services) Visit(ctx context.Context, now time.Time, of *feature.Room, q queueroom.Request) queueroom.Decision {
+func (s services) Visit(ctx context.Context, now time.Time, of *feature.Room, q room.Request) room.Decision {
 	return forEvents(of).Visit(ctx, now, q)
 }
 

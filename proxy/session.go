@@ -11,7 +11,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/pages"
 	"github.com/fairdoor-gate/fairdoor/proxy/reply"
 	"github.com/fairdoor-gate/fairdoor/queue"
-	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
+	"github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
 // sessionJSON is how a visitor stands in one room.
@@ -43,7 +43,7 @@ func (g *Gate) session(w http.ResponseWriter, r *http.Request) {
 		g.problem(w, r, status, g.languages)
 		return
 	}
-	list, decisions := make([]sessionJSON, 0, len(visitors)), make([]queueroom.Decision, 0, len(visitors))
+	list, decisions := make([]sessionJSON, 0, len(visitors)), make([]room.Decision, 0, len(visitors))
 	for _, v := range visitors {
 		d := present(w, r, v, renew)
 		list, decisions = append(list, describe(v, &d)), append(decisions, d)
@@ -76,7 +76,7 @@ func passAll(visitors []*feature.Visit, list []sessionJSON) bool {
 
 // present returns the visitor's ticket and place; none for those whom the door turns away. If renew
 // is set, they check in first, or their session is renewed.
-func present(w http.ResponseWriter, r *http.Request, v *feature.Visit, renew bool) (d queueroom.Decision) {
+func present(w http.ResponseWriter, r *http.Request, v *feature.Visit, renew bool) (d room.Decision) {
 	q := v.Request(feature.Hidden(r), v.TakesNoPlace(r))
 	switch {
 	case v.Endless != nil:
@@ -100,7 +100,7 @@ func present(w http.ResponseWriter, r *http.Request, v *feature.Visit, renew boo
 }
 
 // presentEndless is present of a visitor in the endless line.
-func presentEndless(w http.ResponseWriter, r *http.Request, v *feature.Visit, renew bool) (d queueroom.Decision) {
+func presentEndless(w http.ResponseWriter, r *http.Request, v *feature.Visit, renew bool) (d room.Decision) {
 	if t, _ := v.EndlessTicket(); t.State == queue.None && !renew {
 		return d
 	}
@@ -112,10 +112,10 @@ func presentEndless(w http.ResponseWriter, r *http.Request, v *feature.Visit, re
 }
 
 // describe returns what the visitor's page is told of their ticket and place.
-func describe(v *feature.Visit, d *queueroom.Decision) sessionJSON {
+func describe(v *feature.Visit, d *room.Decision) sessionJSON {
 	j := sessionJSON{Room: v.Setup.Config.Name, Status: "none"}
 	switch t := &d.Ticket; {
-	case d.Outcome == queueroom.Moved: // they have nothing here
+	case d.Outcome == room.Moved: // they have nothing here
 	case t.State == queue.Waiting:
 		j.Status, j.Waiting = "waiting", waitingJSON(v.Setup, v.Room.Queue, v.Now, d)
 	case t.State == queue.Accepted:
@@ -130,7 +130,7 @@ func describe(v *feature.Visit, d *queueroom.Decision) sessionJSON {
 }
 
 // waitingJSON is the object that the JSON of a visitor who waits has in it at now.
-func waitingJSON(rs *feature.Setup, r *queueroom.Room, now time.Time, d *queueroom.Decision) json.RawMessage {
+func waitingJSON(rs *feature.Setup, r *room.Room, now time.Time, d *room.Decision) json.RawMessage {
 	page, values := rs.Pages.Waiting(r, now, d, pages.Key{})
 	var object struct {
 		Room json.RawMessage `json:"cfWaitingRoom"`

@@ -34,7 +34,7 @@ type setup struct {
 
 // renewal is a room and the setup that it gets in the next configuration.
 type renewal struct {
-	room  *room
+	room  *keptRoom
 	setup *feature.Setup
 }
 
@@ -84,7 +84,7 @@ func (g *Gate) putToWork(next *setup, renewals []renewal) {
 // syncRooms starts to sync the rooms that are configured now, and ends the syncing of
 // those that are not any more. It does so in the order of their names, by which each start is alike.
 func (g *Gate) syncRooms() {
-	configured := map[*room]bool{}
+	configured := map[*keptRoom]bool{}
 	if s := g.current.Load(); s != nil {
 		for r := range s.rooms {
 			configured[r] = true
@@ -104,7 +104,7 @@ func (g *Gate) syncRooms() {
 
 // keepSyncing starts to sync a room if it is at work, and ends its syncing if it is not.
 // The caller holds making.
-func (g *Gate) keepSyncing(r *room, atWork bool) {
+func (g *Gate) keepSyncing(r *keptRoom, atWork bool) {
 	r.Removed.Store(!atWork)
 	switch {
 	case atWork && r.stopSync == nil:

@@ -4,7 +4,7 @@ import (
 	"net/http"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/feature"
-	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
+	"github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
 // shedders are the features that drop requests.
@@ -19,7 +19,7 @@ func sheddersOf(features []feature.Feature) (all shedders) {
 	return all
 }
 
-func (all shedders) visit(r *http.Request, v *feature.Visit, d *queueroom.Decision) {
+func (all shedders) visit(r *http.Request, v *feature.Visit, d *room.Decision) {
 	for _, f := range all {
 		f.Visit(r, v, d)
 	}
@@ -37,7 +37,7 @@ func (all shedders) withheld(r *http.Request, by feature.Counted) {
 	}
 }
 
-func (all shedders) renewal(r *http.Request, visitors []*feature.Visit, decisions []queueroom.Decision) {
+func (all shedders) renewal(r *http.Request, visitors []*feature.Visit, decisions []room.Decision) {
 	for _, f := range all {
 		f.Renewal(r, visitors, decisions)
 	}

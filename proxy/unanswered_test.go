@@ -11,14 +11,14 @@ import (
 
 	"github.com/fairdoor-gate/fairdoor/proxy"
 	"github.com/fairdoor-gate/fairdoor/proxy/gatetest"
-	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
+	"github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
 func TestADecisionThatNobodyAnswersIsAnErrorThatNoCacheKeeps(t *testing.T) {
 	core, logs := observer.New(zap.ErrorLevel)
 	f := gatetest.Start(t, func(_ *proxy.Config, o *proxy.Options) { o.Log = zap.New(core) })
 	w := httptest.NewRecorder()
-	f.AnswerTo(w, httptest.NewRequest(http.MethodGet, "http://shop.example/", http.NoBody), queueroom.Decision{Outcome: 200})
+	f.AnswerTo(w, httptest.NewRequest(http.MethodGet, "http://shop.example/", http.NoBody), room.Decision{Outcome: 200})
 	assert.Equal(t, http.StatusServiceUnavailable, w.Code)
 	assert.Equal(t, "no-store", w.Header().Get("Cache-Control"))
 	assert.Equal(t, 1, logs.FilterMessage("no answer to a decision").Len())

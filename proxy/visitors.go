@@ -27,7 +27,7 @@ func (s *setup) visitorsOfPage(r *http.Request, now time.Time) ([]*feature.Visit
 
 // visitorOf returns who sent a request about a room; nobody if there is none. It fails
 // if the cookies cannot be read.
-func visitorOf(r *http.Request, of *room, now time.Time) ([]*feature.Visit, error) {
+func visitorOf(r *http.Request, of *keptRoom, now time.Time) ([]*feature.Visit, error) {
 	if of == nil {
 		return nil, nil
 	}
@@ -123,7 +123,7 @@ func (s *setup) listening(r *http.Request, now time.Time) (*feature.Visit, int) 
 
 // listeningTo returns who asks for the events of a room. A visitor without a ticket may
 // wait, or be in, with another device.
-func listeningTo(r *http.Request, of *room, now time.Time) []*feature.Visit {
+func listeningTo(r *http.Request, of *keptRoom, now time.Time) []*feature.Visit {
 	visitors, _ := visitorOf(r, of, now) // cookies that cannot be read hold no ticket that counts
 	for i := range visitors {
 		if v := visitors[i]; v.Ticket.State == queue.None && v.Subject != (queue.ID{}) {

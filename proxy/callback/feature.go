@@ -22,7 +22,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/webpush"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/estimate"
-	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
+	"github.com/fairdoor-gate/fairdoor/queue/room"
 	"github.com/fairdoor-gate/fairdoor/templates"
 )
 
@@ -51,7 +51,7 @@ const (
 	// nearMinutes is how long somebody has to wait at most, in minutes, who is told that it is
 	// almost their turn.
 	nearMinutes = 2
-	path       = "call-back"
+	path        = "call-back"
 )
 
 // Feature calls the visitors of a gate.
@@ -219,7 +219,7 @@ func (f *Feature) callOf(r *http.Request, p *part, v *feature.Visit) (c Call, ok
 		Visitor: VisitorOf(name, v.Ticket.ID), Room: name, Ticket: sealed,
 		Subject: v.Subject, Rank: v.Priority, From: network, Around: networks.SiteOf(network), Key: p.keys[0].Public(),
 		Site: v.Setup.Trust.Scheme(r) + "://" + r.Host, Address: feature.WayIn(f.gate, v.Room, r, r.URL.Query().Get("to")), Language: v.Setup.Languages().Match(feature.HeaderValue(r.Header["Accept-Language"])),
-		Ends: v.Now.Add(v.Room.Settings().QueueTicketTTL), Foretold: isNear(v.Room, &queueroom.Decision{Ticket: v.Ticket, Place: place}),
+		Ends: v.Now.Add(v.Room.Settings().QueueTicketTTL), Foretold: isNear(v.Room, &room.Decision{Ticket: v.Ticket, Place: place}),
 	}, true
 }
 
@@ -272,7 +272,7 @@ func (p *part) open(sealed string) (t queue.Ticket, ok bool) {
 }
 
 // isNear says whether it is almost the turn of a visitor who waits. In random nobody knows.
-func isNear(r *feature.Room, d *queueroom.Decision) bool {
+func isNear(r *feature.Room, d *room.Decision) bool {
 	n, wait := r.Queue.Numbers(), estimate.Wait{}
 	switch method := n.Settings.Method; {
 	case method.HasExactLine() && d.Place.Number != 0:
@@ -308,7 +308,7 @@ func (c caller) CheckIn(ctx context.Context, now time.Time, call *Call) Stand {
 		return Stand{State: Gone}
 	}
 	ticket = of.Queue.Follow(now, ticket)
-	q := queueroom.Request{Ticket: ticket, Ask: queueroom.Ask{By: queueroom.StandIn}, Subject: call.Subject, Priority: call.Rank}
+	q := room.Request{Ticket: ticket, Ask: room.Ask{By: room.StandIn}, Subject: call.Subject, Priority: call.Rank}
 	if of.Queue.LimitsNetworks() {
 		q.Network = call.From
 	}
@@ -319,25 +319,25 @@ func (c caller) CheckIn(ctx context.Context, now time.Time, call *Call) Stand {
 }
 
 // standIn is how a visitor with a ticket stands for whom the desk has checked in.
-func standIn(r *feature.Room, now time.Time, t *queue.Ticket, d *queueroom.Decision) Stand {
+func standIn(r *feature.Room, now time.Time, t *queue.Ticket, d *room.Decision) Stand {
 	s := r.Settings()
 	stand := Stand{State: Gone, Due: s.RefreshInterval, Until: now.Add(s.QueueTicketTTL), Lasts: s.QueueTicketTTL}
-	kept := d.Outcome == queueroom.Kept && (d.Fresh || d.Ticket.Expires.Time().Sub(now) <= s.ClaimWithin) // the gate may have ended before it was noted
+	kept := d.Outcome == room.Kept && (d.Fresh || d.Ticket.Expires.Time().Sub(now) <= s.ClaimWithin) // the gate may have ended before it was noted
 	switch {
-	case d.Outcome == queueroom.OnHold:
+	case d.Outcome == room.OnHold:
 		stand.State = Waits
-	case d.Outcome == queueroom.Queued && d.Ticket.ID != t.ID: // their place was used; nobody waits under the new one
+	case d.Outcome == room.Queued && d.Ticket.ID != t.ID: // their place was used; nobody waits under the new one
 		r.Leave(now, d.Ticket)
-	case d.Outcome == queueroom.Queued:
+	case d.Outcome == room.Queued:
 		stand.State, stand.Due = Waits, r.Queue.DueIn(now, d.Ticket)
 		if isNear(r, d) {
 			stand.State = Near
 		}
 	case r.Queue.Suspended():
 		stand.State = Called
-	case kept || d.Outcome == queueroom.Admitted && d.Fresh:
+	case kept || d.Outcome == room.Admitted && d.Fresh:
 		stand.State, stand.Until, stand.Lasts = Called, d.Ticket.Expires.Time(), s.SessionDuration
-	case d.Outcome == queueroom.Rejected:
+	case d.Outcome == room.Rejected:
 		stand.State = Shut
 	}
 	return stand

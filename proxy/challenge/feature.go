@@ -19,7 +19,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/networks"
 	"github.com/fairdoor-gate/fairdoor/proxy/reply"
 	"github.com/fairdoor-gate/fairdoor/queue"
-	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
+	"github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
 // name is that of the path by which answers come.
@@ -74,9 +74,9 @@ func (p *part) Recognise(_ *http.Request, v *feature.Visit) { v.Unproven = v.Sub
 
 // Instead implements [feature.Substitute]: a visitor who would take a place has to pass the
 // challenge first.
-func (p *part) Instead(w http.ResponseWriter, r *http.Request, v *feature.Visit, d *queueroom.Decision) bool {
+func (p *part) Instead(w http.ResponseWriter, r *http.Request, v *feature.Visit, d *room.Decision) bool {
 	waits := v.Ticket.State == queue.Waiting && feature.Unsafe(r) && !feature.SentByAPage(r) // and would check in with another request
-	if d.Outcome != queueroom.Busy || !v.Unproven || waits || v.TakesNoPlace(r) {
+	if d.Outcome != room.Busy || !v.Unproven || waits || v.TakesNoPlace(r) {
 		return false
 	}
 	v.Room.Count(metrics.Unproven)
@@ -158,16 +158,16 @@ func (p *part) take(w http.ResponseWriter, r *http.Request, v *feature.Visit) {
 }
 
 // join gives a visitor who has passed the challenge a place, or lets them in.
-func (p *part) join(r *http.Request, v *feature.Visit) queueroom.Decision {
+func (p *part) join(r *http.Request, v *feature.Visit) room.Decision {
 	switch {
 	case v.Endless != nil:
 		v.Room.Count(metrics.Endless)
 		return v.EndlessPlace()
 	case v.Room.Queue.Suspended():
-		return queueroom.Decision{Ticket: v.Ticket}
+		return room.Decision{Ticket: v.Ticket}
 	}
 	asked := v.Request(false, false)
-	asked.Ask = queueroom.Ask{By: queueroom.Question}
+	asked.Ask = room.Ask{By: room.Question}
 	d := v.Room.Queue.Visit(r.Context(), v.Now, asked)
 	v.Room.CountDecision(d)
 	return d

@@ -15,7 +15,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy"
 	"github.com/fairdoor-gate/fairdoor/proxy/gatetest"
 	"github.com/fairdoor-gate/fairdoor/queue"
-	plan "github.com/fairdoor-gate/fairdoor/queue/event"
+	"github.com/fairdoor-gate/fairdoor/queue/event"
 )
 
 func TestEachGateLogsItsListOfEntriesAfterTheStartAndWhenItIsFinal(t *testing.T) {
@@ -42,7 +42,7 @@ func TestEachGateLogsItsListOfEntriesAfterTheStartAndWhenItIsFinal(t *testing.T)
 		for i, f := range []*gatetest.Fixture{one, other} {
 			f.Soon(func() bool { return len(lists(message, i)) > 0 })
 			a := f.API(http.MethodGet, "/api/v1/rooms/shop/events/sale/order", "", nil)
-			order, err := plan.ReadOrder(strings.NewReader(a.Body))
+			order, err := event.ReadOrder(strings.NewReader(a.Body))
 			require.NoError(t, err)
 			assert.Equal(t, map[string]any{
 				"room": "shop", "event": "sale", "entries": entries[i], "digest": order.Digest, "seed_hash": order.SeedHash,

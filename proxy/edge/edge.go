@@ -15,7 +15,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/cookie"
 	"github.com/fairdoor-gate/fairdoor/proxy/assertion"
 	"github.com/fairdoor-gate/fairdoor/proxy/feature"
-	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
+	"github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
 // Feature are the admission tokens of a gate, and its public keys.
@@ -43,12 +43,12 @@ func (p *part) For(s *feature.Setup) (feature.Part, error) {
 // Issue implements [feature.Issuer]: it appends the admission token of a visitor who is in. Answers
 // to requests for parts of pages have none, so that browsers and caches can keep them. Who is
 // thrown out loses the token, too.
-func (p *part) Issue(to []string, r *http.Request, v *feature.Visit, d *queueroom.Decision) []string {
+func (p *part) Issue(to []string, r *http.Request, v *feature.Visit, d *room.Decision) []string {
 	attributes := &v.Setup.Config.CookieAttributes
 	if d.Drop && v.Room.Settings().EdgeAdmission > 0 {
 		return append(to, attributes.SetCookie(p.cookie, "", 0, v.HTTPS))
 	}
-	if d.Outcome != queueroom.Admitted || feature.Subresource(r) {
+	if d.Outcome != room.Admitted || feature.Subresource(r) {
 		return to
 	}
 	lasts := v.Room.Queue.EdgeAdmission(v.Now, d.Ticket)

@@ -11,7 +11,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/pages"
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
 	"github.com/fairdoor-gate/fairdoor/queue"
-	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
+	"github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
 // Feature has the endless lines of a gate's rooms.
@@ -35,9 +35,9 @@ func (*Feature) Takes(r *http.Request, s *feature.Setup) bool {
 
 // At implements [feature.EndlessLine]: a visitor stands behind everybody who waits, whenever they
 // ask.
-func (*Feature) At(of *queueroom.Room, at time.Time, t queue.Ticket) queueroom.Decision {
+func (*Feature) At(of *room.Room, at time.Time, t queue.Ticket) room.Decision {
 	n, now := of.Numbers(), queue.At(at)
-	d := queueroom.Decision{Outcome: queueroom.Queued, Ticket: t}
+	d := room.Decision{Outcome: room.Queued, Ticket: t}
 	if now >= t.Due() || t.LastCheckIn > now {
 		d.Issue = true
 		d.Ticket.LastCheckIn, d.Ticket.RefreshInterval = now, pages.Jittered(&n.Settings).Truncate(1e6)

@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"github.com/fairdoor-gate/fairdoor/queue"
-	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
+	"github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
 // endlessLine is the endless line that takes in the sender of a request; nil for none.
@@ -36,7 +36,7 @@ func (v *Visit) EndlessTicket() (t queue.Ticket, own bool) {
 }
 
 // EndlessPlace is how a visitor in the endless line stands.
-func (v *Visit) EndlessPlace() queueroom.Decision {
+func (v *Visit) EndlessPlace() room.Decision {
 	t, own := v.EndlessTicket()
 	if t.State == queue.None {
 		t = queue.Ticket{State: queue.Waiting, CameAt: queue.At(v.Now)}

@@ -11,7 +11,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/webhooks"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/event"
-	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
+	"github.com/fairdoor-gate/fairdoor/queue/room"
 	"github.com/fairdoor-gate/fairdoor/templates"
 )
 
@@ -76,7 +76,7 @@ type Follower interface{ Follow(r *Room) }
 // are in need not wait behind it. It does not return from a request that it drops.
 type Shedder interface {
 	// Visit is told of a visit and what the queue, or the gate, has decided about it.
-	Visit(r *http.Request, v *Visit, d *queueroom.Decision)
+	Visit(r *http.Request, v *Visit, d *room.Decision)
 	// Aside is told of a request that is no visit.
 	Aside(r *http.Request)
 	// Withheld is told of a request that takes neither a place nor a slot, and that the site does
@@ -84,7 +84,7 @@ type Shedder interface {
 	Withheld(r *http.Request, by Counted)
 	// Renewal is told of a question of visitors who have checked in by it, and what the queue has
 	// decided about each.
-	Renewal(r *http.Request, visitors []*Visit, decisions []queueroom.Decision)
+	Renewal(r *http.Request, visitors []*Visit, decisions []room.Decision)
 }
 
 // Counted is a room or a family whose requests are counted.
@@ -139,7 +139,7 @@ type (
 		// Takes says whether it takes in the sender of a request.
 		Takes(r *http.Request, s *Setup) bool
 		// At is how somebody stands with a ticket of the line.
-		At(of *queueroom.Room, at time.Time, t queue.Ticket) queueroom.Decision
+		At(of *room.Room, at time.Time, t queue.Ticket) room.Decision
 	}
 
 	// A Recogniser says who sends a request, and what they may have. The ticket is open by then.
@@ -155,7 +155,7 @@ type (
 	// A Substitute may answer a visitor who is not let in, in place of the page, and says whether
 	// it has.
 	Substitute interface {
-		Instead(w http.ResponseWriter, r *http.Request, v *Visit, d *queueroom.Decision) bool
+		Instead(w http.ResponseWriter, r *http.Request, v *Visit, d *room.Decision) bool
 	}
 
 	// An Asker adds to the request of a visitor on its way to the site. The visitor is nil for a
@@ -176,7 +176,7 @@ type (
 
 	// An Issuer adds cookies to those that a decision means for its visitor.
 	Issuer interface {
-		Issue(to []string, r *http.Request, v *Visit, d *queueroom.Decision) []string
+		Issue(to []string, r *http.Request, v *Visit, d *room.Decision) []string
 	}
 
 	// A Keeper keeps the place of a visitor whose page says goodbye.

@@ -14,7 +14,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/networks"
 	"github.com/fairdoor-gate/fairdoor/proxy/origin"
 	"github.com/fairdoor-gate/fairdoor/proxy/webhooks"
-	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
+	"github.com/fairdoor-gate/fairdoor/queue/room"
 	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
 
@@ -73,9 +73,9 @@ type Gate interface {
 	// and says whether it has.
 	Allow(w http.ResponseWriter, r *http.Request, methods string) bool
 	// Stand is how a visitor stands, as JSON has it.
-	Stand(v *Visit, d *queueroom.Decision) any
+	Stand(v *Visit, d *room.Decision) any
 	// Visit has a room's queue decide about a visitor who is not there, and counts the decision.
-	Visit(ctx context.Context, now time.Time, of *Room, q queueroom.Request) queueroom.Decision
+	Visit(ctx context.Context, now time.Time, of *Room, q room.Request) room.Decision
 }
 
 // Configuration is what a gate is configured with, beside its rooms' own.

@@ -24,14 +24,14 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
 	"github.com/fairdoor-gate/fairdoor/proxy/subject"
 	"github.com/fairdoor-gate/fairdoor/queue"
-	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
+	"github.com/fairdoor-gate/fairdoor/queue/room"
 	"github.com/fairdoor-gate/fairdoor/templates"
 )
 
 // Room is a waiting room. It lasts: configurations come and go, and its queue stays, with everyone
 // who waits or is in.
 type Room struct {
-	Queue     *queueroom.Room
+	Queue     *room.Room
 	Overrides *overrides.Room // the queue's settings: the file's, with what operators changed
 	Seats     Seats
 	metrics.Counters

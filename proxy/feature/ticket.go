@@ -11,7 +11,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/config"
 	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
 	"github.com/fairdoor-gate/fairdoor/queue"
-	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
+	"github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
 // keptCookies is how many cookies of one family's rooms a visitor keeps.
@@ -94,12 +94,12 @@ func Carries(sealed cookie.Ticket) bool { return carriedIn(sealed).ticket.State 
 
 // AppendCookies appends the Set-Cookie values that the queue's decision means for the
 // answer to a visitor's request.
-func (v *Visit) AppendCookies(to []string, r *http.Request, d *queueroom.Decision) []string {
+func (v *Visit) AppendCookies(to []string, r *http.Request, d *room.Decision) []string {
 	return v.appendIssued(v.AppendTicket(to, r, d), r, d)
 }
 
 // appendIssued appends what features issue.
-func (v *Visit) appendIssued(to []string, r *http.Request, d *queueroom.Decision) []string {
+func (v *Visit) appendIssued(to []string, r *http.Request, d *room.Decision) []string {
 	for _, f := range v.Setup.Issuers {
 		to = f.Issue(to, r, v, d)
 	}
@@ -107,7 +107,7 @@ func (v *Visit) appendIssued(to []string, r *http.Request, d *queueroom.Decision
 }
 
 // AppendTicket appends the ticket. Every ticket is issued here.
-func (v *Visit) AppendTicket(to []string, r *http.Request, d *queueroom.Decision) []string {
+func (v *Visit) AppendTicket(to []string, r *http.Request, d *room.Decision) []string {
 	jar := v.Setup.Jar
 	switch {
 	case d.Drop:
@@ -115,7 +115,7 @@ func (v *Visit) AppendTicket(to []string, r *http.Request, d *queueroom.Decision
 	case d.Ticket.State == queue.None:
 		return to
 	case !d.Issue && !v.Stale:
-		if d.Outcome == queueroom.Admitted {
+		if d.Outcome == room.Admitted {
 			jar.Remember(v.Sealed) // they will bring it again as it is
 		}
 		return to
@@ -143,7 +143,7 @@ func (v *Visit) SparesTicket() bool {
 }
 
 // SetCookies has an answer of the gate's own set the visitor's cookies.
-func (v *Visit) SetCookies(h http.Header, r *http.Request, d *queueroom.Decision) {
+func (v *Visit) SetCookies(h http.Header, r *http.Request, d *room.Decision) {
 	if cookies := v.AppendCookies(h["Set-Cookie"], r, d); cookies != nil {
 		h["Set-Cookie"] = cookies
 	}
@@ -151,7 +151,7 @@ func (v *Visit) SetCookies(h http.Header, r *http.Request, d *queueroom.Decision
 
 // SetIssued has an answer of the gate's own set the cookies that features issue, without the
 // ticket.
-func (v *Visit) SetIssued(h http.Header, r *http.Request, d *queueroom.Decision) {
+func (v *Visit) SetIssued(h http.Header, r *http.Request, d *room.Decision) {
 	if cookies := v.appendIssued(h["Set-Cookie"], r, d); cookies != nil {
 		h["Set-Cookie"] = cookies
 	}

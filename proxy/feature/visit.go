@@ -13,7 +13,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
 	"github.com/fairdoor-gate/fairdoor/proxy/networks"
 	"github.com/fairdoor-gate/fairdoor/queue"
-	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
+	"github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
 // Visit is a request that a room guards, or a question about how its sender stands in the room; and
@@ -63,7 +63,7 @@ func (v *Visit) Recognise(r *http.Request, of *Room, s *Setup, now time.Time, se
 	}
 	v.Note = claim.Note
 	if claim.Subject != "" {
-		v.User, v.Subject, v.Priority = claim.Subject, queueroom.SubjectID(s.Config.Name, claim.Subject), claim.Priority
+		v.User, v.Subject, v.Priority = claim.Subject, room.SubjectID(s.Config.Name, claim.Subject), claim.Priority
 	}
 	for _, f := range s.Recognisers {
 		f.Recognise(r, v)
@@ -75,25 +75,25 @@ func (v *Visit) Recognise(r *http.Request, of *Room, s *Setup, now time.Time, se
 }
 
 // Request returns what the visitor asks of the queue.
-func (v *Visit) Request(hidden, noWait bool) queueroom.Request {
-	asked := queueroom.Request{Ticket: v.Ticket, Subject: v.Subject, Priority: v.Priority, Ahead: v.Ahead, Network: v.Network}
+func (v *Visit) Request(hidden, noWait bool) room.Request {
+	asked := room.Request{Ticket: v.Ticket, Subject: v.Subject, Priority: v.Priority, Ahead: v.Ahead, Network: v.Network}
 	if hidden {
-		asked.Ask.By = queueroom.HiddenPage
+		asked.Ask.By = room.HiddenPage
 	}
 	switch {
 	case noWait:
-		asked.Ask.Place = queueroom.NoPlace
+		asked.Ask.Place = room.NoPlace
 	case v.Unproven:
-		asked.Ask.Place = queueroom.OwnPlace
+		asked.Ask.Place = room.OwnPlace
 	}
 	return asked
 }
 
 // Decide has the queue decide about the visitor's request.
-func (v *Visit) Decide(r *http.Request) queueroom.Decision {
+func (v *Visit) Decide(r *http.Request) room.Decision {
 	asked := v.Request(Hidden(r), Unsafe(r) && !SentByAPage(r) || v.TakesNoPlace(r))
 	if Probes(r) {
-		asked.Ask.Slot = queueroom.ProvisionalSlot
+		asked.Ask.Slot = room.ProvisionalSlot
 	}
 	d := v.Room.Queue.Visit(r.Context(), v.Now, asked)
 	if v.Note != "" {
@@ -114,12 +114,12 @@ func (s *Setup) Bound(r *http.Request) []byte { return s.Binder.Bind(r, s.Trust)
 
 // IsNew reports whether the visitor, who is no user of the site, has got a place by a decision that
 // they did not have before.
-func (v *Visit) IsNew(d *queueroom.Decision) bool {
+func (v *Visit) IsNew(d *room.Decision) bool {
 	return v.Subject == (queue.ID{}) && d.Ticket.ID != v.Ticket.ID
 }
 
 // Forget takes back the new place of a visitor who never gets to know of it.
-func (v *Visit) Forget(d *queueroom.Decision) {
+func (v *Visit) Forget(d *room.Decision) {
 	if d.Ticket.State == queue.Waiting && v.IsNew(d) {
 		v.Room.Queue.Withdraw(v.Now, d.Ticket)
 	}

@@ -10,19 +10,19 @@ import (
 
 	"github.com/fairdoor-gate/fairdoor/proxy"
 	"github.com/fairdoor-gate/fairdoor/queue"
-	plan "github.com/fairdoor-gate/fairdoor/queue/event"
+	"github.com/fairdoor-gate/fairdoor/queue/event"
 	"github.com/fairdoor-gate/fairdoor/queue/memstore"
 )
 
 // SaleAt is an event that starts at a time, with a prequeue of so many minutes.
-func SaleAt(start time.Time, prequeue time.Duration, shuffle bool) plan.Event {
-	return plan.Event{Name: "sale", Start: start, End: start.Add(time.Hour), Prequeue: start.Add(-prequeue), Shuffle: shuffle}
+func SaleAt(start time.Time, prequeue time.Duration, shuffle bool) event.Event {
+	return event.Event{Name: "sale", Start: start, End: start.Add(time.Hour), Prequeue: start.Add(-prequeue), Shuffle: shuffle}
 }
 
 // Planned has an event in the file of gates that follow their events at once.
-func Planned(e plan.Event) func(*proxy.Config, *proxy.Options) {
+func Planned(e event.Event) func(*proxy.Config, *proxy.Options) {
 	return func(c *proxy.Config, o *proxy.Options) {
-		c.Rooms[0].Events = plan.List{e}
+		c.Rooms[0].Events = event.List{e}
 		o.SyncInterval = 2 * time.Millisecond
 	}
 }

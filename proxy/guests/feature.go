@@ -18,7 +18,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/networks"
 	"github.com/fairdoor-gate/fairdoor/proxy/origin"
 	"github.com/fairdoor-gate/fairdoor/proxy/reply"
-	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
+	"github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
 // Name is that of the feature.
@@ -249,7 +249,7 @@ func (d *door) Recognise(r *http.Request, v *feature.Visit) {
 		return
 	}
 	v.Priority = max(v.Priority, d.priority)
-	if id := queueroom.SubjectID(v.Setup.Config.Name, person); v.Ticket.ID == id || !v.Room.Queue.IsIn(v.Now, v.Ticket) {
+	if id := room.SubjectID(v.Setup.Config.Name, person); v.Ticket.ID == id || !v.Room.Queue.IsIn(v.Now, v.Ticket) {
 		v.Subject = id
 	}
 }

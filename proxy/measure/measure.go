@@ -12,14 +12,14 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/networks"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/pressure"
-	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
+	"github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
 // measured is the writer of an answer whose header is waited for: the room measures how long the
 // origin takes. It is pooled.
 type measured struct {
 	http.ResponseWriter
-	queue *queueroom.Room // nil once the header was there
+	queue *room.Room // nil once the header was there
 	trip  pressure.Trip
 	began time.Time
 	clock func() time.Time

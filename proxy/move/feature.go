@@ -22,7 +22,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/networks"
 	"github.com/fairdoor-gate/fairdoor/proxy/reply"
 	"github.com/fairdoor-gate/fairdoor/queue"
-	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
+	"github.com/fairdoor-gate/fairdoor/queue/room"
 	"github.com/fairdoor-gate/fairdoor/templates/passpage"
 )
 
@@ -116,7 +116,7 @@ func (p *part) offer(w http.ResponseWriter, r *http.Request, of *feature.Room, s
 	default:
 		v.Ticket, _ = of.Queue.Peek(r.Context(), v.Now, v.Request(false, false))
 	}
-	if err != nil || v.Ticket.State != queue.Waiting || v.Subject != (queue.ID{}) || v.Ticket.Moved >= queueroom.MostMoves {
+	if err != nil || v.Ticket.State != queue.Waiting || v.Subject != (queue.ID{}) || v.Ticket.Moved >= room.MostMoves {
 		p.page(w, r, http.StatusConflict, passpage.View{State: passpage.Gone})
 		return
 	}
@@ -179,7 +179,7 @@ func (p *part) take(w http.ResponseWriter, r *http.Request, of *feature.Room, s 
 	left := t
 	t, err := of.Queue.Move(r.Context(), now, t)
 	switch {
-	case errors.Is(err, queueroom.ErrMoved):
+	case errors.Is(err, room.ErrMoved):
 		p.page(w, r, http.StatusGone, passpage.View{State: passpage.Gone})
 		return
 	case err != nil:
@@ -214,12 +214,12 @@ func (f *Feature) may(addr netip.Addr, now time.Time, of *feature.Room) bool {
 // Instead implements [feature.Substitute]: it answers the device that a place has moved from. The
 // page has its browser forget the ticket, and every answer the admission token; before, the ticket
 // holds no place.
-func (p *part) Instead(w http.ResponseWriter, r *http.Request, v *feature.Visit, d *queueroom.Decision) bool {
-	if d.Outcome != queueroom.Moved {
+func (p *part) Instead(w http.ResponseWriter, r *http.Request, v *feature.Visit, d *room.Decision) bool {
+	if d.Outcome != room.Moved {
 		return false
 	}
 	v.Setup.Answers(w.Header(), r)
-	h, gone := w.Header(), queueroom.Decision{Drop: true}
+	h, gone := w.Header(), room.Decision{Drop: true}
 	feature.LeaveBody(h, r)
 	if feature.WantsJSON(r) || feature.Subresource(r) || feature.Unsafe(r) && !feature.SentByAPage(r) {
 		v.SetIssued(h, r, &gone)

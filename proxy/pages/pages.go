@@ -14,7 +14,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/overrides"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/estimate"
-	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
+	"github.com/fairdoor-gate/fairdoor/queue/room"
 	"github.com/fairdoor-gate/fairdoor/templates"
 )
 
@@ -67,7 +67,7 @@ type Key struct {
 
 // Waiting returns the page in the key's language, or JSON if that is empty, for a visitor who
 // waits, and the visitor's own values in it at now. Of the key only Language and Unsent are given.
-func (p *Room) Waiting(r *queueroom.Room, now time.Time, d *queueroom.Decision, key Key) (*Page, templates.Visitor) {
+func (p *Room) Waiting(r *room.Room, now time.Time, d *room.Decision, key Key) (*Page, templates.Visitor) {
 	n := r.Numbers()
 	v := templates.Visitor{
 		LastUpdated:    d.Ticket.LastCheckIn.Time(),
@@ -81,10 +81,10 @@ func (p *Room) Waiting(r *queueroom.Room, now time.Time, d *queueroom.Decision, 
 		place = d.Ticket.Came()
 	}
 	v.BucketID = place.Floor(n.Settings.LongestBucket()).Time()
-	if key.kept = d.Outcome == queueroom.Kept; key.kept {
+	if key.kept = d.Outcome == room.Kept; key.kept {
 		v.RefreshSeconds, v.ClaimUntil = int(queue.WholeSeconds(n.Settings.RefreshInterval)/time.Second), d.Ticket.Expires.Time()
 	}
-	if key.held = d.Outcome == queueroom.OnHold; key.held {
+	if key.held = d.Outcome == room.OnHold; key.held {
 		v.LastUpdated, v.ArrivedAt = now, d.Ticket.AcceptedAt.Time()
 		v.RefreshSeconds = Seconds(Jittered(&n.Settings))
 		v.LeftSeconds = v.RefreshSeconds
@@ -121,7 +121,7 @@ func (p *Room) Refusal(n *estimate.Numbers, key Key) *Page {
 }
 
 // placeByArrival returns the visitor's place where it is reckoned from the time of arrival.
-func placeByArrival(n *estimate.Numbers, d *queueroom.Decision) templates.Place {
+func placeByArrival(n *estimate.Numbers, d *room.Decision) templates.Place {
 	ahead, known := n.Ahead(d.Ticket.ArrivedAt)
 	p := templates.Place{UsersQueued: max(n.Waiting, 1)}
 	if !known {
@@ -136,7 +136,7 @@ func placeByArrival(n *estimate.Numbers, d *queueroom.Decision) templates.Place 
 // placeOf returns the visitor's place in an exact line, as the store has just told it.
 // While the store does not answer, the place has only the number on the ticket and the
 // room's numbers.
-func placeOf(n *estimate.Numbers, d *queueroom.Decision) templates.Place {
+func placeOf(n *estimate.Numbers, d *room.Decision) templates.Place {
 	p := templates.Place{TicketNumber: d.Ticket.Number, FirstWaitingNumber: n.Line.First, LastWaitingNumber: n.Line.Last, UsersQueued: max(n.Waiting, 1)}
 	if d.Place.Number == 0 {
 		return p

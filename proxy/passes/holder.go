@@ -9,7 +9,7 @@ import (
 
 	"github.com/fairdoor-gate/fairdoor/proxy/feature"
 	"github.com/fairdoor-gate/fairdoor/queue"
-	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
+	"github.com/fairdoor-gate/fairdoor/queue/room"
 	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
 
@@ -66,7 +66,7 @@ func (r *Room) useIn(h http.Header, owns func(bound []byte, key int) bool) (u wa
 
 // visitor is who somebody is by a use of a pass.
 func (r *Room) visitor(pass string, number int) queue.ID {
-	return queueroom.SubjectID(r.Config.Room, fmt.Sprintf("\x00pass %s %d", pass, number))
+	return room.SubjectID(r.Config.Room, fmt.Sprintf("\x00pass %s %d", pass, number))
 }
 
 // keep has a browser keep the cookie of a use.

@@ -11,7 +11,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/flood"
 	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
 	"github.com/fairdoor-gate/fairdoor/queue"
-	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
+	"github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
 // Feature drops requests to a gate.
@@ -25,10 +25,10 @@ func (*Feature) Part(context.Context, *feature.Setup) (feature.Part, error) { re
 
 // Visit implements [feature.Shedder]. Over the connections of a trusted proxy come many visitors:
 // none of them is dropped.
-func (f *Feature) Visit(r *http.Request, v *feature.Visit, d *queueroom.Decision) {
+func (f *Feature) Visit(r *http.Request, v *feature.Visit, d *room.Decision) {
 	c := flood.Of(r.Context())
 	switch d.Outcome {
-	case queueroom.Admitted, queueroom.OnHold, queueroom.Kept:
+	case room.Admitted, room.OnHold, room.Kept:
 		c.Keep()
 		return
 	default:
@@ -69,7 +69,7 @@ func (f *Feature) Withheld(r *http.Request, by feature.Counted) {
 
 // Renewal implements [feature.Shedder]: it drops the question of visitors, who have checked in by
 // it, unless one of them is in.
-func (f *Feature) Renewal(r *http.Request, visitors []*feature.Visit, decisions []queueroom.Decision) {
+func (f *Feature) Renewal(r *http.Request, visitors []*feature.Visit, decisions []room.Decision) {
 	c, kind := flood.Of(r.Context()), flood.Aside
 	for i := range visitors {
 		v, d := visitors[i], &decisions[i]
@@ -92,11 +92,11 @@ func (f *Feature) Renewal(r *http.Request, visitors []*feature.Visit, decisions 
 }
 
 // kindOf says how willingly the request of a visitor who has to wait is dropped.
-func kindOf(v *feature.Visit, d *queueroom.Decision) flood.Kind {
+func kindOf(v *feature.Visit, d *room.Decision) flood.Kind {
 	switch {
 	case v.Endless != nil:
 		return flood.Again
-	case d.Early || d.Outcome != queueroom.Queued || d.Ticket.State != queue.Waiting || v.IsNew(d):
+	case d.Early || d.Outcome != room.Queued || d.Ticket.State != queue.Waiting || v.IsNew(d):
 		return flood.Early
 	}
 	return flood.Due

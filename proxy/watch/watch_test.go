@@ -20,7 +20,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/outbound"
 	"github.com/fairdoor-gate/fairdoor/proxy/watch"
 	"github.com/fairdoor-gate/fairdoor/proxy/webhooks"
-	plan "github.com/fairdoor-gate/fairdoor/queue/event"
+	"github.com/fairdoor-gate/fairdoor/queue/event"
 	"github.com/fairdoor-gate/fairdoor/queue/memstore"
 )
 
@@ -141,8 +141,8 @@ func TestWebhooksTellThePhasesOfEventsOfTwoGatesInOrder(t *testing.T) {
 	t.Parallel()
 	h := newHooked(t)
 	sale := gatetest.SaleAt(gatetest.Opening.Add(10*time.Minute), 5*time.Minute, true)
-	late := plan.Event{Name: "late", Start: sale.End, End: sale.End.Add(time.Hour)}
-	one, other := gatetest.StartTwo(t, telling(t, h), func(c *proxy.Config, _ *proxy.Options) { c.Rooms[0].Events = plan.List{sale, late} })
+	late := event.Event{Name: "late", Start: sale.End, End: sale.End.Add(time.Hour)}
+	one, other := gatetest.StartTwo(t, telling(t, h), func(c *proxy.Config, _ *proxy.Options) { c.Rooms[0].Events = event.List{sale, late} })
 	var want []string
 	wants := func(phases ...string) {
 		t.Helper()
