@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/prometheus/procfs"
+
+	"github.com/fairdoor-gate/fairdoor/queue/certtest"
 )
 
 // server is what is started. In its command, environment and configuration ADDRESS is where it
@@ -51,7 +53,7 @@ func newFleet() (*fleet, error) {
 		return nil, fmt.Errorf("making a directory: %w", err)
 	}
 	f := &fleet{dir: dir, cert: filepath.Join(dir, "cert.pem"), key: filepath.Join(dir, "key.pem")}
-	if err := writeCertificate(f.cert, f.key); err != nil {
+	if err := certtest.Write(f.cert, f.key, "127.0.0.1"); err != nil {
 		f.stop()
 		return nil, err
 	}

@@ -2,17 +2,9 @@ package listen_test
 
 import (
 	"bufio"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
-	"math/big"
 	"net"
 	"net/http"
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -21,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/listen"
+	"github.com/fairdoor-gate/fairdoor/queue/certtest"
 )
 
 const (
@@ -69,24 +62,8 @@ func soon[T any](t *testing.T, c <-chan T) T {
 // certificate writes a certificate for the name into dir and returns its files.
 func certificate(t *testing.T, dir, name string) listen.Certificate {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	require.NoError(t, err)
-	serial, err := rand.Int(rand.Reader, big.NewInt(1<<62))
-	require.NoError(t, err)
-	template := &x509.Certificate{
-		SerialNumber: serial, Subject: pkix.Name{CommonName: name}, DNSNames: []string{name},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	require.NoError(t, err)
-	secret, err := x509.MarshalPKCS8PrivateKey(key)
-	require.NoError(t, err)
 	pair := listen.Certificate{Cert: filepath.Join(dir, name+".crt"), Key: filepath.Join(dir, name+".key")}
-	write := func(file, kind string, b []byte) {
-		require.NoError(t, os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: b}), 0o600))
-	}
-	write(pair.Cert, "CERTIFICATE", der)
-	write(pair.Key, "PRIVATE KEY", secret)
+	require.NoError(t, certtest.Write(pair.Cert, pair.Key, name))
 	return pair
 }
 

@@ -1,38 +1,21 @@
 package config_test
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"encoding/pem"
-	"math/big"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/fairdoor-gate/fairdoor/cmd/fairdoor/config"
+	"github.com/fairdoor-gate/fairdoor/queue/certtest"
 )
 
-// newPair makes a certificate and its key, in PEM.
-func newPair(t *testing.T) (cert, key string) {
-	t.Helper()
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	require.NoError(t, err)
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{"shop.test"}}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
-	require.NoError(t, err)
-	der2, err := x509.MarshalPKCS8PrivateKey(private)
-	require.NoError(t, err)
-	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})),
-		string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der2}))
-}
-
 func TestCertificatesHaveToFitTheirKeys(t *testing.T) {
-	cert, key := newPair(t)
-	_, other := newPair(t)
-	files := map[string]string{"/etc/gate/a.pem": cert, "/etc/gate/a.key": key, "/etc/gate/b.key": other}
+	cert, key, err := certtest.New("shop.test")
+	require.NoError(t, err)
+	_, other, err := certtest.New("shop.test")
+	require.NoError(t, err)
+	files := map[string]string{"/etc/gate/a.pem": string(cert), "/etc/gate/a.key": string(key), "/etc/gate/b.key": string(other)}
 	pair := config.Certificate{Cert: "/etc/gate/a.pem", Key: "/etc/gate/a.key"}
 
 	inFile := setup{files: files, file: minimal + "tls: {certificates: [{cert: a.pem, key: a.key}]}\n"}

@@ -5,16 +5,10 @@ package acmetest
 import (
 	"bytes"
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
-	"encoding/pem"
 	"io"
-	"math/big"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -25,6 +19,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/fairdoor-gate/fairdoor/queue/certtest"
 	"github.com/fairdoor-gate/fairdoor/queue/porttest"
 )
 
@@ -80,9 +75,11 @@ func Start(t testing.TB, httpPort, tlsPort int, validity time.Duration) *Authori
 	at, manage := porttest.Address(t), porttest.Address(t)
 	a := &Authority{t: t, Directory: "https://" + at + "/dir", RootsFile: filepath.Join(dir, "root.pem"), config: filepath.Join(dir, "pebble.json"), manage: "https://" + manage}
 	key := filepath.Join(dir, "key.pem")
-	root := writeCertificate(t, a.RootsFile, key)
+	require.NoError(t, certtest.Write(a.RootsFile, key, "127.0.0.1"))
+	root, err := os.ReadFile(a.RootsFile)
+	require.NoError(t, err)
 	pool := x509.NewCertPool()
-	pool.AddCert(root)
+	pool.AppendCertsFromPEM(root)
 	a.client = &http.Client{Timeout: patience, Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, DisableKeepAlives: true}}
 	text, err := json.Marshal(map[string]any{"pebble": map[string]any{
 		"listenAddress": at, "managementListenAddress": manage, "certificate": a.RootsFile, "privateKey": key,
@@ -128,25 +125,4 @@ func (a *Authority) get(path string) []byte {
 func (a *Authority) Stop() {
 	_ = a.cmd.Process.Kill()
 	_ = a.cmd.Wait()
-}
-
-// writeCertificate writes a certificate for this machine that is its own root, and its key.
-func writeCertificate(t testing.TB, certFile, keyFile string) *x509.Certificate {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	require.NoError(t, err)
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	require.NoError(t, err)
-	secret, err := x509.MarshalPKCS8PrivateKey(key)
-	require.NoError(t, err)
-	for file, block := range map[string]*pem.Block{certFile: {Type: "CERTIFICATE", Bytes: der}, keyFile: {Type: "PRIVATE KEY", Bytes: secret}} {
-		require.NoError(t, os.WriteFile(file, pem.EncodeToMemory(block), 0o600))
-	}
-	cert, err := x509.ParseCertificate(der)
-	require.NoError(t, err)
-	return cert
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/redis/go-redis/v9/maintnotifications"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fairdoor-gate/fairdoor/queue/certtest"
 	"github.com/fairdoor-gate/fairdoor/queue/porttest"
 )
 
@@ -95,7 +96,8 @@ func prepare(t testing.TB, o Options, args ...string) *Server {
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
 	}
 	if o.TLS {
-		s.CA = certificate(t, s.dir)
+		s.CA = filepath.Join(s.dir, "cert.pem")
+		require.NoError(t, certtest.Write(s.CA, filepath.Join(s.dir, "key.pem"), "localhost", "127.0.0.1"))
 		config.TLSConfig = &tls.Config{InsecureSkipVerify: true} //nolint:gosec // the test's own server
 	}
 	s.admin = redis.NewClient(config)
@@ -117,7 +119,7 @@ func (s *Server) command() []string {
 	if s.options.TLS {
 		listen = []string{
 			"--port", "0", "--tls-port", s.port(), "--tls-auth-clients", "no", "--tls-ca-cert-file", s.CA,
-			"--tls-cert-file", filepath.Join(s.dir, "cert.pem"), "--tls-key-file", filepath.Join(s.dir, "key.pem"),
+			"--tls-cert-file", s.CA, "--tls-key-file", filepath.Join(s.dir, "key.pem"),
 		}
 	}
 	return append(append(listen, "--bind", "127.0.0.1", "--dir", s.dir, "--daemonize", "no"), s.args...)
