@@ -156,3 +156,16 @@ func TestPagesAreCompressedForThoseWhoReadThem(t *testing.T) {
 	}
 	assert.Contains(t, v.Get("/").Body, "</html>", "net/http unpacks it")
 }
+
+func TestAVisitorWhoWaitsHasOneSupportCodeEverywhere(t *testing.T) {
+	f := gatetest.Start(t)
+	in := f.Full()[0]
+	v, other := f.Waits(), f.Waits()
+	code, _ := v.Get("/", gatetest.AsJSON).Told("supportCode").(string)
+	assert.Regexp(t, `^[0-9A-Z]{4}-[0-9A-Z]{4}$`, code)
+	assert.Contains(t, v.Get("/").Body, `Support code <code dir="ltr">`+code+`</code>`)
+	f.Pass(gatetest.Interval)
+	assert.Equal(t, code, v.Get("/", gatetest.AsJSON).Told("supportCode"), "it stays")
+	assert.NotEqual(t, code, other.Get("/", gatetest.AsJSON).Told("supportCode"))
+	assert.NotContains(t, in.Get("/").Body, "Support code")
+}

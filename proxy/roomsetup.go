@@ -104,6 +104,9 @@ func (b *builder) addParts(ctx context.Context, s *feature.Setup) error {
 		return templates.NewSet(o)
 	}}
 	var err error
+	if s.Pages.Support, err = pages.NewSupportKey(s.Keys); err != nil {
+		return err
+	}
 	if s.Pages.Set, err = s.Pages.With(s.Config.Page); err != nil {
 		return fmt.Errorf("making the page: %w", err)
 	}
@@ -137,7 +140,7 @@ func setupFor(family *feature.Setup, value string, log *zap.Logger) (*feature.Se
 		}
 		s.Add(p)
 	}
-	s.Pages = &pages.Room{Name: name, Log: s.Log, Set: family.Pages.Set, With: family.Pages.With}
+	s.Pages = &pages.Room{Name: name, Log: s.Log, Support: family.Pages.Support, Set: family.Pages.Set, With: family.Pages.With}
 	return s, nil
 }
 

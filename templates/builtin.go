@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"encoding/base64"
 	"fmt"
+	"html"
 	"maps"
 	"slices"
 	"strconv"
@@ -19,6 +20,8 @@ var (
 	styleSource string
 	//go:embed page/page.js
 	scriptSource string
+	//go:embed page/count.js
+	countSource string
 	//go:embed page/own.js
 	ownSource string
 	//go:embed page/call.js
@@ -76,6 +79,7 @@ var builtIn = sync.OnceValues(func() (*builtInPages, error) {
 		style:   style, script: script, packer: newPacker(), texts: texts,
 	}
 	for code, t := range texts {
+		t.Page["siteDown"] = t.Problems["origin"].Title
 		b.clients[code] = &client{words: t.attributes(), script: script}
 		if b.pages[code], err = t.page(pageSource, t.values(code, style)); err != nil {
 			return nil, fmt.Errorf("making the page for %s: %w", code, err)
@@ -98,6 +102,9 @@ func (t text) values(code, style string) map[string]string {
 	}
 }
 
+// countScript is the part of the script that only pages before an event have.
+var countScript = sync.OnceValue(func() string { return squeezeScript(countSource) })
+
 // ownScript is the part of the script that only pages of the room's own have.
 func ownScript() string { return squeezeScript(ownSource) }
 
@@ -107,6 +114,8 @@ func (t text) page(source string, values map[string]string) (*Page, error) {
 	for key, s := range t.Page {
 		values[key] = mustacheOf(s)
 	}
+	values["words"] = t.attributes()
+	values["startsAt"] = html.EscapeString(t.Page["startsAt"]) // for the script
 	for key, of := range map[string]string{"untilMinutes": "minutes", "untilHours": "hours"} {
 		values[key] = mustacheOf(strings.ReplaceAll(t.Page[of], "{waitTime", "{timeUntilEventStart"))
 	}
@@ -144,27 +153,30 @@ func (t text) errorPages(values map[string]string) (map[problemKey][]byte, error
 // the site's logo. It does not say who may frame the page, because rooms are embedded in
 // other sites.
 func (b *builtInPages) policyFor(i Identity) string {
-	return i.policyOf(b.script, b.style) + "; worker-src blob:; form-action 'none'"
+	return i.policyOf(variants(b.script), b.style) + "; worker-src blob:; form-action 'none'"
 }
+
+// variants are what a script becomes in the states of a room.
+func variants(script string) []string { return []string{script, script + countScript()} }
 
 // policyOf is what the policies of all pages of a site have in common: their script, their
 // styles, requests to the same site, the icon and the logo.
-func (i Identity) policyOf(script string, styles ...string) string {
+func (i Identity) policyOf(scripts []string, styles ...string) string {
 	if i.Accent != "" {
 		styles = append(styles, i.accentStyle())
 	}
-	hashes, pictures := "", "data:"
-	for _, style := range styles {
-		hashes += " " + hashOf(style)
-	}
+	pictures := "data:"
 	if i.Logo != "" {
 		pictures += " 'self'"
 	}
-	return "default-src 'none'; script-src " + hashOf(script) + "; style-src" + hashes +
+	return "default-src 'none'; script-src" + hashesOf(scripts) + "; style-src" + hashesOf(styles) +
 		"; connect-src 'self'; img-src " + pictures + "; base-uri 'none'"
 }
 
-func hashOf(source string) string {
-	sum := sha256.Sum256([]byte(source))
-	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+func hashesOf(sources []string) (hashes string) {
+	for _, source := range sources {
+		sum := sha256.Sum256([]byte(source))
+		hashes += " 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+	}
+	return hashes
 }

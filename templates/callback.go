@@ -13,19 +13,19 @@ import (
 func (b *builtInPages) calling(key string) map[string]*client {
 	clients := make(map[string]*client, len(b.clients))
 	for code, c := range b.clients {
-		words := c.words + "\ndata-call-key=\"" + html.EscapeString(key) + "\"" + b.texts[code].attributesOf(callKeys[:])
-		clients[code] = &client{words: words, script: b.script + callScript()}
+		calls := " data-call-key=\"" + html.EscapeString(key) + "\"" + b.texts[code].attributesOf(callKeys[:])
+		clients[code] = &client{words: c.words, calls: calls, script: b.script + callScript()}
 	}
 	return clients
 }
 
 // callingPolicyFor is policyFor of pages with that part: their service worker is on the same site.
 func (b *builtInPages) callingPolicyFor(i Identity) string {
-	return i.policyOf(b.script+callScript(), b.style) + "; worker-src blob: 'self'; form-action 'none'"
+	return i.policyOf(variants(b.script+callScript()), b.style) + "; worker-src blob: 'self'; form-action 'none'"
 }
 
 // callKeys are the keys of the strings of that part.
-var callKeys = [...]string{"callMe", "calling", "callFails"}
+var callKeys = [...]string{"calling", "callFails", "callDenied", "callOffline", "callFull"}
 
 func callScript() string { return squeezeScript(callSource) }
 

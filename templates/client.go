@@ -8,7 +8,8 @@ import (
 
 // client is the script that keeps a page up to date, in the words of a language.
 type client struct {
-	words  string // attributes with what the script says
+	words  string // attributes with what the script says, which the body of a built-in page has
+	calls  string // attributes for the part of it that asks to be called; "" where nobody is
 	script string
 	own    bool // of a page of the room's own
 }
@@ -21,11 +22,20 @@ func (c client) tag(d Data, o own) string {
 		return ""
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, `<div id="fairdoor" hidden data-room="%s" data-refresh="%v" data-left="%v"%s></div>`,
-		html.EscapeString(d.RoomName), o.refresh, o.refreshLeft, c.words)
-	if c.own && d.Refreshes() {
-		fmt.Fprintf(&b, "\n"+`<noscript><meta http-equiv="refresh" content="%v; url=%s"></noscript>`, o.refreshLeft, o.address)
+	if c.own {
+		fmt.Fprintf(&b, `<div id="fairdoor" hidden data-room="%s" data-refresh="%v" data-left="%v"%s></div>`+"\n",
+			html.EscapeString(d.RoomName), o.refresh, o.refreshLeft, c.words)
 	}
-	fmt.Fprintf(&b, "\n<script>%s</script>", c.script)
+	if c.calls != "" {
+		fmt.Fprintf(&b, `<div id="calls" hidden%s></div>`+"\n", c.calls)
+	}
+	if c.own && d.Refreshes() {
+		fmt.Fprintf(&b, `<noscript><meta http-equiv="refresh" content="%v; url=%s"></noscript>`+"\n", o.refreshLeft, o.address)
+	}
+	script := c.script
+	if d.Event.Prequeueing {
+		script += countScript()
+	}
+	fmt.Fprintf(&b, "<script>%s</script>", script)
 	return b.String()
 }

@@ -22,6 +22,8 @@ type Data struct {
 	QueueAll bool
 	// Paused says that nobody new is let in until the site answers again.
 	Paused bool
+	// PausedSince is since when nobody new is let in, in RFC 3339; "" where that is not known.
+	PausedSince string
 	// QueueIsFull says that the queue takes no new visitors, as it does where nobody waits: see
 	// [Data.Refreshes].
 	QueueIsFull bool
@@ -117,6 +119,9 @@ func (d Data) resolved() Data {
 		d.Place, d.UsersAheadKnown, d.Rejoined, d.PlaceKeptSeconds = Place{}, false, false, 0
 	}
 	d.Event = d.Event.resolved()
+	if !d.admissionsPaused() {
+		d.PausedSince = ""
+	}
 	d = d.placed()
 	d.SoldOut = d.SoldOut && !d.Held
 	if !d.ItemsLeftKnown {
@@ -203,6 +208,24 @@ func (d Data) isShort() bool { return d.WaitTimeKnown && d.WaitTime <= 1 }
 // admissionsPaused reports whether nobody new is let in for now.
 func (d Data) admissionsPaused() bool {
 	return (d.QueueAll || d.Paused || d.Event.Prequeueing) && !d.SoldOut
+}
+
+// pausedBy is who or what has it that nobody new is let in: "operators", "site", "start" or "".
+func (d Data) pausedBy() string {
+	switch {
+	case !d.admissionsPaused():
+		return ""
+	case d.QueueAll:
+		return "operators"
+	case d.Paused:
+		return "site"
+	}
+	return "start"
+}
+
+// isPaused reports whether the page says that nobody is let in, and not when.
+func (d Data) isPaused() bool {
+	return d.admissionsPaused() && d.Refreshes() && !d.Held && !d.countsDown()
 }
 
 // isRange reports whether the wait is written as a span of minutes.

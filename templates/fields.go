@@ -37,7 +37,7 @@ func (f fields) MarshalJSON() ([]byte, error) {
 // their place; a number in JSON is a text of digits, or an int.
 type own struct {
 	lastUpdated, clock, bucket, arrived, claimUntil, address string
-	placed, entry                                            string
+	placed, entry, support                                            string
 	refresh, refreshLeft                                     any
 	position, usersAhead, usersQueued                        any
 	positionOrdinal                                          string
@@ -97,6 +97,9 @@ func newFields(d Data, o own) fields {
 		{"siteName", d.Identity.SiteName},
 		{"helpUrl", d.Identity.HelpURL},
 		{"admissionsPaused", d.admissionsPaused()},
+		{"pausedBy", d.pausedBy()},
+		{"pausedSince", d.PausedSince},
+		{"supportCode", o.support},
 		{"bucketId", o.bucket},
 		{"arrivedAt", o.arrived},
 		{"placedAt", o.placed},
@@ -157,6 +160,8 @@ func variables(d Data, o own) map[string]any {
 		"address":                        o.address,
 		"client":                         "",
 		"countsDown":                     d.countsDown(),
+		"isPaused":                       d.isPaused(),
+		"siteIsDown":                     d.pausedBy() == "site",
 		"timeUntilEventStartIsShort":     d.Event.UntilStart <= 1,
 		"roomName":                       d.RoomName,
 	}
@@ -182,6 +187,8 @@ func variables(d Data, o own) map[string]any {
 //   - lastUpdatedTime: the time of day of lastUpdated as "15:04:05 UTC";
 //   - countsDown: true while the page tells when an event starts, and timeUntilEventStartIsShort:
 //     true if that is within a minute;
+//   - isPaused: true while the page says that nobody is let in, and siteIsDown: true if that is because
+//     the site does not answer;
 //   - waitTimeIsLong: true above 240 minutes;
 //   - waitTimeIsShort: true if a wait is known that is under a minute;
 //   - waitTimeIsRange: true if the wait is best written as waitTime25Percentile to

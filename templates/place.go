@@ -27,6 +27,8 @@ type Visitor struct {
 	// Entry is the name of the visitor's entry in a draw: letters and digits. It is written where
 	// Data has Drawn.
 	Entry string
+	// SupportCode is what the visitor tells people who help them. It is written while visitors check in.
+	SupportCode SupportCode
 	// Address is the path and query of the page, as a browser that asks for it writes them;
 	// "" is "/". JSON does not have it.
 	Address string
@@ -34,6 +36,9 @@ type Visitor struct {
 	// do not show it.
 	Place Place
 }
+
+// SupportCode is a code such as 7F3K-Q2M9; the zero one is none.
+type SupportCode [9]byte
 
 // Place is a visitor's place in the line. Only an exact line has ticket numbers. Numbers
 // below zero count as zero.

@@ -39,6 +39,7 @@ const (
 	address
 	placedAt
 	shuffleEntry
+	supportCode
 	// The numbers of a place in the line.
 	ticketNumber
 	firstWaitingNumber
@@ -105,6 +106,11 @@ func (o *values) append(dst []byte, value ownValue) []byte {
 		return appendStamp(dst, o.PlacedAt)
 	case shuffleEntry:
 		return append(dst, o.Entry...)
+	case supportCode:
+		if o.SupportCode == (SupportCode{}) {
+			return dst
+		}
+		return append(dst, o.SupportCode[:]...)
 	case address:
 		return appendEscaped(dst, cmp.Or(o.Address, "/"))
 	case positionOrdinal:
@@ -218,7 +224,7 @@ func marked(d Data) own {
 		o.claimUntil = mark(claimUntil)
 	}
 	if d.Refreshes() {
-		o.refresh, o.refreshLeft, o.arrived = mark(refreshInterval), mark(refreshLeft), mark(arrivedAt)
+		o.refresh, o.refreshLeft, o.arrived, o.support = mark(refreshInterval), mark(refreshLeft), mark(arrivedAt), mark(supportCode)
 	}
 	if d.counts() {
 		o.bucket = mark(bucketID)

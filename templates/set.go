@@ -45,7 +45,7 @@ func NewSet(o Options) (*Set, error) {
 	c := clients[languages.Default()]
 	return &Set{
 		Languages: languages, custom: o.Custom, builtIn: b, identity: o.Identity, policy: policy, clients: clients,
-		client: &client{words: c.words, script: c.script + ownScript(), own: true},
+		client: &client{words: c.words, calls: c.calls, script: c.script + ownScript(), own: true},
 	}, nil
 }
 

@@ -70,7 +70,7 @@ func (t text) sheet(source string, values map[string]string) (*Page, error) {
 // ContentSecurityPolicy is the value of that header for the page of a site. Besides what the
 // built-in page may do, it sends forms to the same site.
 func (s *Sheet) ContentSecurityPolicy(i Identity) string {
-	return i.policyOf(s.script, s.style, s.own) + "; form-action 'self'"
+	return i.policyOf([]string{s.script}, s.style, s.own) + "; form-action 'self'"
 }
 
 // AppendTo appends the page of a site in a language of [LanguageCodes], with these values for its

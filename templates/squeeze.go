@@ -44,49 +44,96 @@ func squeezeScript(source string) string {
 }
 
 var (
-	declares = regexp.MustCompile(`(?m)^\s*(?:const|let) .*[,;{]$`)
+	declares = regexp.MustCompile(`(?m)^ *(?:const|let) .*[,;{]$`)
 	declared = regexp.MustCompile(`(?:const|let|,) (\w+)`)
+	takes    = regexp.MustCompile(`\(([\w, ]+)\) =>|(\w+) =>|\(const (\w+) `)
 	named    = regexp.MustCompile(`[A-Za-z_$][\w$]*`)
+	pieces   = regexp.MustCompile(`(?m)^[^\s}].*\n(?:(?: .*|\}.*|)\n)*`)
 )
 
 // shorten gives the names that a script declares shorter ones. One that an object is made of, or
 // taken apart by, is the name of a property too, and stays. That is right for a script like ours, in
-// whose objects such names are the first or the last.
+// whose objects such names are the first or the last, whose statements end in a semicolon or a
+// brace, and whose indented lines are within a function.
 func shorten(source string) string {
-	uses, own := map[string]int{}, map[string]bool{}
-	for _, line := range declares.FindAllString(source, -1) {
-		for _, at := range declared.FindAllStringSubmatchIndex(line, -1) {
-			name, after := line[at[2]:at[3]], line[at[3]:]
-			own[name] = own[name] || len(name) > 2 && (after[0] == ',' || after[0] == ';' || strings.HasPrefix(after, " ="))
+	var script []string
+	all := map[string]bool{}
+	statements := pieces.FindAllString(strings.TrimSpace(source)+"\n", -1)
+	for _, statement := range statements {
+		script = append(script, squeezeScript(statement))
+		for _, line := range declares.FindAllString(statement, -1) {
+			if strings.HasPrefix(line, "const ") || strings.HasPrefix(line, "let ") {
+				addDeclared(all, line)
+			}
 		}
 	}
-	script := strings.Split(squeezeScript(source), "'") // strings of a script are every second part
-	for i := 0; i < len(script); i += 2 {
-		eachName(script[i], func(name string, _, shared bool) string {
-			uses[name]++
-			own[name] = own[name] && !shared
-			return name
-		})
+	short := shorter(strings.Join(script, "\n"), all)
+	for i, statement := range statements {
+		script[i] = renamed(script[i], short)
+		own := map[string]bool{}
+		for _, line := range declares.FindAllString(statement, -1) {
+			addDeclared(own, line)
+		}
+		for _, m := range takes.FindAllStringSubmatch(statement, -1) {
+			for _, name := range named.FindAllString(m[1]+" "+m[2]+" "+m[3], -1) {
+				own[name] = true
+			}
+		}
+		for name := range all {
+			delete(own, name)
+		}
+		script[i] = renamed(script[i], shorter(script[i], own))
+	}
+	return strings.Join(script, "")
+}
+
+// addDeclared adds the names that a line declares.
+func addDeclared(to map[string]bool, line string) {
+	for _, at := range declared.FindAllStringSubmatchIndex(line, -1) {
+		if after := line[at[3]:]; after[0] == ',' || after[0] == ';' || strings.HasPrefix(after, " =") {
+			to[line[at[2]:at[3]]] = true
+		}
+	}
+}
+
+// shorter finds shorter names for those of a script's that are its own. The more often one stands
+// there, the shorter.
+func shorter(script string, own map[string]bool) map[string]string {
+	uses, shared := map[string]int{}, map[string]bool{}
+	for i, part := range strings.Split(script, "'") { // every second part is a string
+		if i%2 == 0 {
+			eachName(part, func(name string, _, both bool) string {
+				uses[name]++
+				shared[name] = shared[name] || both
+				return name
+			})
+		}
 	}
 	names := slices.SortedFunc(maps.Keys(uses), func(a, b string) int { return cmp.Or(cmp.Compare(uses[b], uses[a]), cmp.Compare(a, b)) })
 	short, n := map[string]string{}, 0
 	for _, name := range names {
-		for own[name] && short[name] == "" {
+		for own[name] && !shared[name] && len(name) > 1 && short[name] == "" {
 			if next := shortName(n); uses[next] == 0 {
 				short[name] = next
 			}
 			n++
 		}
 	}
-	for i := 0; i < len(script); i += 2 {
-		script[i] = eachName(script[i], func(name string, ofObject, _ bool) string {
+	return short
+}
+
+// renamed is a script with other names for its variables.
+func renamed(script string, names map[string]string) string {
+	parts := strings.Split(script, "'")
+	for i := 0; i < len(parts); i += 2 {
+		parts[i] = eachName(parts[i], func(name string, ofObject, _ bool) string {
 			if ofObject {
 				return name
 			}
-			return cmp.Or(short[name], name)
+			return cmp.Or(names[name], name)
 		})
 	}
-	return strings.Join(script, "'")
+	return strings.Join(parts, "'")
 }
 
 // eachName replaces each name of a part of a script. A name is one of an object, or may be that and a

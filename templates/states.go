@@ -142,7 +142,7 @@ func heldStates() []State {
 	line := lineData(7, 2)
 	line.QueueAll = true
 	paused := fifoStates()[0].Data
-	paused.Paused, paused.WaitTimeKnown, paused.WaitTime = true, false, 0
+	paused.Paused, paused.WaitTimeKnown, paused.WaitTime, paused.PausedSince = true, false, 0, "2020-08-03T23:40:00Z"
 	return []State{
 		{"paused", paused},
 		{"queue all", held(methodFIFO)},

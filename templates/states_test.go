@@ -33,7 +33,7 @@ func expected(d templates.Data) shown {
 	case d.Event.Prequeueing:
 		return shown{heading, "about 8\u00a0min", starts, true}
 	case d.Paused:
-		return shown{heading, "Admissions are paused at the moment.", "", true}
+		return shown{heading, "The site is not answering", "", true}
 	case d.QueueIsFull:
 		return shown{heading, "The line is full at the moment. You will join it as soon as there is space.", "", true}
 	case !d.WaitTimeKnown:

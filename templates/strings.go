@@ -64,7 +64,8 @@ var scriptKeys = [...]string{
 	"soon", "minutes", "hours", "long", "range", "unknown", "all", "full", "reject",
 	"exact", "about", "pause", "resume", "paused", "turn", "enter", "lost",
 	"kept", "by", "offline", "cookies", "failing",
-	"soldOutHeading", "soldOut", "onHoldHeading", "onHold",
+	"soldOutHeading", "soldOut", "onHoldHeading", "onHold", "siteDown",
+	"since", "tellSound", "tellNotify",
 }
 
 // attributes returns the strings for the script as data attributes. Their names have dashes in

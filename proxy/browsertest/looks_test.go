@@ -17,6 +17,7 @@ import (
 
 	"github.com/fairdoor-gate/fairdoor/proxy/browsertest"
 	"github.com/fairdoor-gate/fairdoor/templates"
+	"github.com/fairdoor-gate/fairdoor/templates/guestpage"
 )
 
 // preview serves the built-in page in every state and language, as the gate
@@ -219,5 +220,46 @@ func TestHeadingsBreakBetweenWords(t *testing.T) {
 			words := browsertest.Eval[[]string](tab, fmt.Sprintf(brokenWords, "/"+url.PathEscape(state)+"?lang="+code))
 			assert.Empty(t, words, "%s in %s", state, code)
 		}
+	}
+}
+
+// touched are the parts of a page that are touched and too low for a finger: 44 px are enough (WCAG 2.5.5).
+const touched = `[...document.querySelectorAll('a, button, input, summary')].filter(e => e.checkVisibility() && e.type !== 'hidden')
+	.filter(e => e.getBoundingClientRect().height < 43.9).map(e => e.outerHTML + ' ' + e.getBoundingClientRect().height)`
+
+func TestWhatIsTouchedIsHighEnough(t *testing.T) {
+	t.Parallel()
+	tab := browser.Visitor(t)
+	tab.Look(browsertest.Light, 390, 844)
+	check := func(server *httptest.Server, page string) {
+		tab.Open(server.URL + "/" + url.PathEscape(page))
+		browsertest.Eval[bool](tab, `[...document.querySelectorAll('details')].every(d => d.open = true)`)
+		assert.Empty(t, browsertest.Eval[[]string](tab, touched), page)
+	}
+	server := preview(t)
+	for _, s := range templates.States() {
+		check(server, s.Name)
+	}
+	guests := guestPages(t)
+	for _, s := range guestpage.Samples() {
+		check(guests, s.Name)
+	}
+}
+
+// shifts adds up how far the parts of a page move by themselves (Layout Instability API).
+const shifts = `window.shifted = 0;
+new PerformanceObserver(list => list.getEntries().forEach(e => { if (!e.hadRecentInput) shifted += e.value; })).observe({type: 'layout-shift', buffered: true});`
+
+func TestNothingOnThePageMovesWhenTheFirstNewsComes(t *testing.T) {
+	t.Parallel()
+	server := preview(t)
+	for _, state := range []string{"fifo", "random", "line", "paused", "prequeue", "fifo, identity"} {
+		tab := browser.Visitor(t)
+		browsertest.Call(tab, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: shifts +
+			`window.told = 0; document.addEventListener('fairdoor', () => told++);`})
+		tab.Look(browsertest.Light, 390, 844)
+		tab.Open(server.URL + "/" + url.PathEscape(state))
+		tab.Until(`told > 2`)
+		assert.LessOrEqual(t, browsertest.Eval[float64](tab, `new Promise(done => requestAnimationFrame(() => setTimeout(() => done(shifted), 100)))`), 0.02, state)
 	}
 }

@@ -172,7 +172,8 @@ func TestPausingHoldsThePageAndKeepsThePlace(t *testing.T) {
 	tab := browser.Visitor(t)
 	tab.Open(room.url)
 	mark(tab)
-	tab.Do(chromedp.Click(chromedp.CSS("#pause")))
+	click(tab, "summary")
+	click(tab, "#pause")
 	before := browsertest.Eval[string](tab, updated)
 	from := room.count()
 	room.until(func() bool { return room.count() >= from+2 }, "the place is kept")
@@ -180,11 +181,11 @@ func TestPausingHoldsThePageAndKeepsThePlace(t *testing.T) {
 	tab.RequireAccessible()
 
 	inFirst.leave()
-	tab.Until(`document.querySelector('#pause.go')`)
+	tab.Until(`document.querySelector('#enter.go:not([hidden])')`)
 	assert.True(t, browsertest.Eval[bool](tab, marked), "the page waits for its visitor")
 	tab.RequireAccessible()
 	tab.Screenshot("page-your-turn")
-	tab.Do(chromedp.Click(chromedp.CSS("#pause")))
+	click(tab, "#enter")
 	tab.Until(inside)
 }
 

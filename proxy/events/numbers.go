@@ -23,10 +23,17 @@ type numbersJSON struct {
 	Paused         bool         `json:"admissionsPaused"`
 	Prequeueing    bool         `json:"isEventPrequeueing"`
 	UntilStart     int          `json:"timeUntilEventStart"` // in minutes, rounded up
+	*pauseJSON
 	*lineJSON
 	*waitJSON
 	*leftJSON
 	Buckets []bucketJSON `json:"buckets,omitempty"`
+}
+
+// pauseJSON says why nobody new is let in, and since when.
+type pauseJSON struct {
+	PausedBy    estimate.Pause `json:"pausedBy"`
+	PausedSince string         `json:"pausedSince"` // in RFC 3339; "" where it is not known
 }
 
 // lineJSON has the numbers of an exact line. A visitor who waits there with the default
@@ -68,6 +75,9 @@ const maxBuckets = 60
 func numbersOf(n *estimate.Numbers) numbersJSON {
 	method := n.Settings.Method
 	j := numbersJSON{QueueingMethod: method, UsersQueued: n.Waiting, Paused: n.Paused || n.Settings.HoldsNew()}
+	if n.Pause != estimate.NoPause {
+		j.pauseJSON = &pauseJSON{n.Pause, n.PausedSinceTime()}
+	}
 	if n.Stock.Known() {
 		j.leftJSON = &leftJSON{true, n.Stock.Left}
 	}

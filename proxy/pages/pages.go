@@ -26,6 +26,7 @@ type Room struct {
 	With      func(*templates.Page) (*templates.Set, error) // the same with another page
 	Overrides *overrides.Room                               // has the pages of events, and their draws; nil for a family
 	Log       *zap.Logger
+	Support   SupportKey
 
 	event atomic.Pointer[eventPage]
 	mu    sync.Mutex // held while rendering
@@ -75,6 +76,7 @@ func (p *Room) Waiting(r *room.Room, now time.Time, d *room.Decision, key Key) (
 		PlacedAt:       d.Ticket.ArrivedAt.Time(),
 		RefreshSeconds: Seconds(d.Ticket.RefreshInterval),
 		LeftSeconds:    Seconds(r.DueIn(now, d.Ticket)),
+		SupportCode:    p.Support.CodeOf(d.Ticket.ID),
 	}
 	place := d.Ticket.ArrivedAt
 	if n.Settings.Event.Shuffling() { // the place is drawn, and told to nobody
@@ -213,6 +215,7 @@ func dataOf(name string, n *estimate.Numbers, key Key, place templates.Place) te
 		ItemsLeftKnown:     n.Stock.Known(),
 		ItemsLeft:          n.Stock.Left,
 		Paused:             n.Paused,
+		PausedSince:        n.PausedSinceTime(),
 		UsersQueued:        max(n.Waiting, 1),
 		ClaimWithinSeconds: int(queue.WholeSeconds(n.Settings.SlotKept()) / time.Second),
 		ClaimRequired:      key.kept,

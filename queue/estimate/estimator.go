@@ -26,6 +26,9 @@ type Estimator struct {
 
 	mu      sync.Mutex    // held while the numbers change; taken before those of the parts below
 	began   queue.Instant // since when people wait without a break; 0 if nobody does
+	heard   bool          // that the store has answered once
+	pause   Pause         // as it was then
+	since   queue.Instant // since when it is so; 0 where this node does not know
 	tempo   tempo
 	slowing slowing
 }
@@ -59,6 +62,13 @@ func (e *Estimator) Follow(v *queue.View, settings *queue.Settings, paused bool)
 	e.tempo.follow(v, settings)
 	e.arrivals.follow(v, settings)
 	e.slowing.follow(v)
+	if p := pauseOf(settings, paused); p != e.pause {
+		if e.heard {
+			e.since = v.Now
+		}
+		e.pause = p
+	}
+	e.heard = true
 	switch {
 	case v.Present == 0:
 		e.began = 0
@@ -118,7 +128,10 @@ func (e *Estimator) newNumbers(v *queue.View, settings *queue.Settings, paused b
 		JustBegan: e.began == 0 || v.Now.Sub(e.began) < lineSettles, Incomplete: v.Incomplete(),
 		Factor: v.Factor, OpenToAll: v.OpenToAll && settings.QueueWhen > 0 && !closed && !v.Recovering,
 		Active: v.Active, Open: v.Open, Admitted: v.Admitted, Waiting: v.Present, Nodes: len(v.Nodes),
-		Buckets: crowd.buckets, crowd: crowd, Line: LineNumbers{First: v.FirstNumber, Last: v.LastNumber, Preferred: v.Preferred}}
+		Pause: pauseOf(settings, paused), Buckets: crowd.buckets, crowd: crowd, Line: LineNumbers{First: v.FirstNumber, Last: v.LastNumber, Preferred: v.Preferred}}
+	if n.Pause == e.pause {
+		n.PausedSince = e.since
+	}
 	factors, foreseen := e.slowing.coming(v)
 	if !foreseen || closed || v.Incomplete() || e.tempo.stands(v, settings) {
 		return n

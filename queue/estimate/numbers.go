@@ -2,6 +2,7 @@ package estimate
 
 import (
 	"math"
+	"time"
 
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
@@ -12,6 +13,7 @@ type Numbers struct {
 	At         queue.Instant
 	Settings   queue.Settings
 	Paused     bool // admissions wait for the origin to answer
+	Pause      Pause
 	Stock      queue.Stock
 	Active     int
 	Open       int
@@ -27,10 +29,35 @@ type Numbers struct {
 	Failing    bool    // the store does not answer
 	Nodes      int     // that reported lately
 
+	PausedSince queue.Instant // since when there is the Pause; 0 if nobody knows
+
 	crowd    crowd
 	schedule schedule // its rate is Rate
 
 	toldToNewcomers, toldToWaiters Wait // where every check-in is a draw
+}
+
+// Pause is why nobody new is let in, whatever is free.
+type Pause string
+
+// The pauses.
+const (
+	NoPause     Pause = ""
+	ByOperators Pause = "operators" // somebody holds them
+	BySite      Pause = "site"      // the site does not answer
+	UntilStart  Pause = "start"     // an event has not begun
+)
+
+func pauseOf(s *queue.Settings, paused bool) Pause {
+	switch {
+	case s.HeldByOperators() || s.HoldActive != queue.HoldOff:
+		return ByOperators
+	case paused:
+		return BySite
+	case s.Event.Prequeueing:
+		return UntilStart
+	}
+	return NoPause
 }
 
 // LineNumbers are what the visitors in an exact line are told alike: one with the
@@ -178,4 +205,13 @@ func (n *Numbers) timetable() *schedule {
 func wholeMinutes(minutes float64) int {
 	// What should be whole may come out a hair above it.
 	return int(min(max(math.Ceil(minutes-1e-3), 1), longestWait))
+}
+
+// PausedSinceTime is since when nobody new is let in, in RFC 3339; "" where it is not known, or they
+// are.
+func (n *Numbers) PausedSinceTime() string {
+	if n.Pause == NoPause || n.PausedSince == 0 {
+		return ""
+	}
+	return n.PausedSince.Time().Format(time.RFC3339)
 }

@@ -2,7 +2,9 @@
 (() => {
 // A page of one's own may lack any of the elements.
 const $ = id => document.getElementById(id) || document.createElement('p'), main = document.querySelector('main') || document.body;
-const say = $('fairdoor').dataset, wait = $('wait'), label = $('label'), note = $('note'), button = $('pause'), stamp = $('updated');
+const say = Object.assign({}, ...['fairdoor', 'calls', 'updated'].map(id => $(id).dataset)), wait = $('wait'), label = $('label'), note = $('note'), button = $('pause'), stamp = $('updated'), by = $('by');
+// A page of one's own may have one button for both.
+const enters = document.getElementById('enter') || button, ask = $('tell');
 const title = document.title, name = 'fairdoor ' + say.room, query = '?room=' + encodeURIComponent(say.room);
 // Numbers and times are written as in the visitor's own region, where the page is in their language.
 const lang = document.documentElement.lang || 'en', region = navigator.languages.find(l => /^[\w-]+$/.test(l) && l.slice(0, 2) === lang.slice(0, 2)) || lang;
@@ -31,24 +33,34 @@ let told = '';
 const tell = () => {
   const called = turn();
   set(note, entered ? called : trouble());
-  set(button, called ? say.enter : paused ? say.resume : say.pause);
-  button.classList.toggle('go', !!called);
+  set(button, called && enters === button ? say.enter : paused ? say.resume : say.pause);
+  enters.classList.toggle('go', !!called);
   const waits = !!interval && cookie !== false;
   show(button, waits);
-  show($('alert'), waits);
+  if (enters !== button) show(enters, !!called);
+  show(ask, waits && !called && !document.body.dataset.called);
+  show($('more'), waits);
   show($('stay'), waits && !paused);
   main.classList.toggle('live', !!interval && !paused);
   main.classList.toggle('closed', !interval);
   if (!told !== !called) called ? call(called) : hangUp();
   told = called;
-  document.title = called && document.hidden ? called.replace(/[.。।]$/, '') + ' – ' + title : (label.hidden || !wait.textContent ? '' : wait.textContent + ' · ') + title;
+  document.title = called && document.hidden ? called.replace(/[.。।]$/, '') + ' – ' + title : (document.body.dataset.title || '') + (label.hidden || !wait.textContent ? '' : wait.textContent + ' · ') + title;
 };
 
 // Before an event starts, the page tells when it does, in the words for a wait.
 const counts = w => w.isEventPrequeueing && !w.queueAll && !w.isHeld && !w.soldOut && !w.claimRequired;
 const lasting = minutes => minutes > 59 ? 'hours' : minutes > 1 ? 'minutes' : 'soon';
-const stateOf = w => w.soldOut ? 'soldOut' : !w.refreshIntervalSeconds ? 'reject' : w.isHeld ? 'onHold' : counts(w) ? lasting(w.timeUntilEventStart) : w.admissionsPaused ? 'all' : w.queueIsFull ? 'full' : !w.waitTimeKnown ? 'unknown' :
+const stateOf = w => w.soldOut ? 'soldOut' : !w.refreshIntervalSeconds ? 'reject' : w.isHeld ? 'onHold' : counts(w) ? lasting(w.timeUntilEventStart) : w.admissionsPaused ? w.pausedBy === 'site' ? 'siteDown' : 'all' : w.queueIsFull ? 'full' : !w.waitTimeKnown ? 'unknown' :
   w.waitTime > 240 ? 'long' : w.waitTime75Percentile > w.waitTime25Percentile ? 'range' : lasting(w.waitTime);
+// By when one is in, or since when nobody is let in, as the clock of the visitor has it.
+const when = (w, state) => {
+  const time = Date.parse(w.lastUpdated) + (w.waitTime75Percentile || w.waitTime) * 60000;
+  const text = /all|Down/.test(state) ? w.pausedSince && at(say.since, w.pausedSince) : !counts(w) && /range|hours|minutes/.test(state) && at(say.by, time);
+  show(by, !!text);
+  if (text) set(by, text);
+  advance(w);
+};
 const paint = w => {
   const state = w.claimRequired ? 'kept' : stateOf(w), known = /long|range|hours|minutes|soon/.test(state);
   const waitTime = counts(w) ? w.timeUntilEventStart : w.waitTime;
@@ -60,6 +72,7 @@ const paint = w => {
   show($('draw'), !!w.shuffleEntry);
   set($('entry'), w.shuffleEntry);
   set($('hash'), w.shuffleSeedHash);
+  show($('keeps'), /all|Down/.test(state));
   wait.classList.toggle('number', known);
   // What is in brackets is left out while the variable in it is zero.
   set(wait, w.claimRequired ? turn() : say[state].replace(/\[(.*\{(\w+)\}.*)\]/, (_, part, name) => values[name] ? part : '').replace(/\{(\w+)\}/g, (_, name) => values[name]));
@@ -69,10 +82,7 @@ const paint = w => {
   set($('ahead'), count.format(w.usersAhead));
   show($('items'), w.itemsLeftKnown);
   set($('left'), count.format(w.itemsLeft));
-  const by = !counts(w) && /range|hours|minutes/.test(state);
-  show($('by'), by);
-  if (by) set($('by'), at(say.by, Date.parse(w.lastUpdated) + (w.waitTime75Percentile || w.waitTime) * 60000));
-  advance(w);
+  when(w, state);
   if (w.rejoined || !w.refreshIntervalSeconds || w.isHeld) show($('rejoined'), w.rejoined);
   if (w.message !== undefined) {
     set($('message'), w.message);
@@ -101,17 +111,17 @@ const advance = w => {
   let [from, since] = JSON.parse(recall('sessionStorage', key) || '[0,0]');
   if (!since || w.usersAhead > from) store('sessionStorage', key, JSON.stringify([from = w.usersAhead, since = told]));
   const placed = w.usersAheadKnown && from > 0, left = w.waitTime * 60000;
-  show(bar, (placed || w.waitTimeKnown) && !w.claimRequired);
+  show(bar, (placed || w.waitTimeKnown) && !w.claimRequired && !w.admissionsPaused);
   bar.value = placed ? 1 - w.usersAhead / from : (told - since) / (told - since + left) || 0;
   bar.setAttribute('aria-label', (placed ? $('place').firstElementChild || label : label).textContent);
   bar.setAttribute('aria-valuetext', (placed ? $('position') : wait).textContent);
 };
 
 // What calls the visitor when their turn has come, if they asked for it. Browsers allow sound to pages that were clicked on.
-const sound = $('sound'), notify = $('notify');
-let audio, notice;
+// One button asks for it: it does what the browser can, and says what. Where the room calls its visitors, the other script goes on from here.
+let audio, notice, asked = recall('localStorage', 'fairdoor tell') === '1';
 const ring = () => {
-  if (!audio || !sound.checked) return;
+  if (!audio || !asked) return;
   const tone = audio.createOscillator(), volume = audio.createGain(), start = audio.currentTime;
   tone.frequency.setValueAtTime(587, start);
   tone.frequency.setValueAtTime(880, start + .2);
@@ -121,10 +131,11 @@ const ring = () => {
   tone.start(start);
   tone.stop(start + .8);
 };
+const shows = () => asked && window.Notification && isSecureContext && Notification.permission === 'granted';
 const call = text => {
   if (!document.hidden && document.hasFocus()) return;
   ring();
-  if (notify.checked) {
+  if (shows()) {
     try {
       notice = new Notification(title, {body: text, tag: name});
       notice.onclick = () => { focus(); };
@@ -135,21 +146,22 @@ const hangUp = () => {
   if (notice) notice.close();
   notice = null;
 };
-show($('notifies'), !!window.Notification && isSecureContext && Notification.permission !== 'denied');
-sound.checked = recall('localStorage', 'fairdoor sound') === '1';
-notify.checked = recall('localStorage', 'fairdoor notify') === '1' && !!window.Notification && Notification.permission === 'granted';
-const opt = box => store('localStorage', 'fairdoor ' + box.id, box.checked ? '1' : '');
-addEventListener('click', () => {
-  if (!audio && sound.checked && window.AudioContext) audio = new AudioContext();
-});
-sound.onchange = () => {
-  opt(sound);
+const calls = !!say.callKey && !!window.PushManager;
+const promise = () => {
+  ask.ariaPressed = asked;
+  if (!calls) set($('called'), !asked ? '' : shows() ? say.tellNotify : say.tellSound);
+};
+ask.onclick = async () => {
+  asked = calls || !asked;
+  store('localStorage', 'fairdoor tell', asked ? '1' : '');
   setTimeout(ring);
+  promise();
+  if (asked && window.Notification) await Notification.requestPermission();
+  promise();
 };
-notify.onchange = async () => {
-  if (notify.checked) notify.checked = await Notification.requestPermission() === 'granted';
-  opt(notify);
-};
+addEventListener('click', () => {
+  if (!audio && asked && window.AudioContext) audio = new AudioContext();
+});
 
 // Timers of a hidden page are slowed down, those of a worker are not. Both are
 // set; whichever comes first checks in, and the other finds nothing due.
@@ -313,7 +325,7 @@ const admitted = () => {
   follow();
   if (paused) return plan(interval);
   const unseen = document.hidden || !document.hasFocus();
-  setTimeout(enter, unseen && audio && sound.checked ? 900 : 0);
+  setTimeout(enter, unseen && audio && asked ? 900 : 0);
 };
 const get = (address, headers, signal) => fetch(address, {headers, credentials: 'same-origin', redirect: 'manual', cache: 'no-store', signal});
 // Whether the visitor is in. To ask changes nothing.
@@ -413,8 +425,9 @@ const part = () => {
   channel.close();
 };
 
+enters.onclick = enter;
 button.onclick = () => {
-  if (turn()) return enter();
+  if (turn() && enters === button) return enter();
   paused = !paused;
   if (last) paint(last);
   tell();
@@ -457,6 +470,14 @@ addEventListener('pageshow', e => {
 
 meet();
 clock();
+promise();
+// What only the script can tell is there at once, so that nothing moves when the first news comes.
+const first = {lastUpdated: stamp.dateTime, usersAheadKnown: !$('line').hidden, usersAhead: +$('ahead').textContent, waitTimeKnown: !label.hidden, waitTime: +say.wait, waitTime75Percentile: +say.most,
+  isEventPrequeueing: !$('starts').hidden, admissionsPaused: !$('keeps').hidden, pausedSince: say.pausedSince, refreshIntervalSeconds: interval};
+if (interval) when(first, stateOf(first));
+// Another device goes on to the same page, with its fragment.
+const carry = document.querySelector('#carry a');
+if (carry) carry.onclick = () => { carry.search = query + '&to=' + encodeURIComponent(location.pathname + location.search + location.hash); };
 for (const id of ['ahead', 'position']) set($(id), $(id).textContent.replace(/\d+/g, n => count.format(n)));
 offline = navigator.onLine === false;
 tell();
