@@ -1,0 +1,165 @@
+package left_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/gatetest"
+	"github.com/fairdoor-gate/fairdoor/queue/memstore"
+)
+
+func TestWhatTheOriginSaysIsLeftIsToldToThoseWhoWait(t *testing.T) {
+	f := gatetest.Start(t, gatetest.Room(gatetest.LeftEnabled))
+	gatetest.Leaves(f.Site)
+	in := f.Full()[0]
+	v := f.Waits()
+	assert.Equal(t, false, v.Get("/", gatetest.AsJSON).Told("itemsLeftKnown"))
+	answer := in.Get("/?left=37")
+	assert.True(t, answer.In())
+	assert.NotContains(t, answer.Header, "Fairdoor-Left")
+	f.Pass(time.Second)
+	f.Pass(time.Second)
+	told := v.Get("/", gatetest.AsJSON)
+	assert.Equal(t, true, told.Told("itemsLeftKnown"))
+	assert.Equal(t, 37., told.Told("itemsLeft"))
+	assert.Contains(t, v.Get("/").Body, `<dd id="left">37</dd>`)
+	l := v.Listen("")
+	assert.Equal(t, 37., l.Next("numbers").Data["itemsLeft"])
+	for _, nonsense := range []string{"-1", "many", "1e3", "99999999999", "3.5", " "} {
+		in.Get("/?left=" + strings.ReplaceAll(nonsense, " ", "%20"))
+	}
+	in.Get("/?left=36")
+	f.Pass(time.Second)
+	f.Pass(2 * time.Second)
+	assert.Equal(t, 36., l.Next("numbers").Data["itemsLeft"])
+}
+
+func TestARoomThatDoesNotWantToHearWhatIsLeftDoesNot(t *testing.T) {
+	f := gatetest.Start(t)
+	gatetest.Leaves(f.Site)
+	in := f.Full()[0]
+	v := f.Waits()
+	assert.NotContains(t, in.Get("/?left=37").Header, "Fairdoor-Left")
+	f.Pass(time.Second)
+	f.Pass(time.Second)
+	assert.Equal(t, false, v.Get("/", gatetest.AsJSON).Told("itemsLeftKnown"))
+}
+
+// The gates share a store, and sync once a second, as they do with Redis.
+func TestEveryWaiterIsToldWithinTwoSecondsThatEverythingIsSoldOut(t *testing.T) {
+	t.Parallel()
+	store := memstore.New()
+	shared := func(_ *proxy.Config, o *proxy.Options) { o.Store, o.Clock, o.SyncInterval = store, nil, time.Second }
+	a := gatetest.Start(t, gatetest.Room(gatetest.LeftEnabled), gatetest.Settings(gatetest.Closes), shared)
+	b := gatetest.Start(t, func(c *proxy.Config, _ *proxy.Options) { *c = a.Config }, shared)
+	gatetest.Leaves(a.Site)
+	in := a.Visitor()
+	require.True(t, in.Get("/").In())
+	var streams []*gatetest.Listener
+	for range 3 {
+		for _, f := range []*gatetest.Fixture{a, b} {
+			v := f.Visitor()
+			a.Soon(func() bool { return !v.Get("/").In() })
+			l := v.Listen("")
+			l.Next("place")
+			streams = append(streams, l)
+		}
+	}
+	said := time.Now()
+	require.True(t, in.Get("/?left=0").In())
+	for _, l := range streams {
+		l.Next("closed")
+	}
+	assert.Less(t, time.Since(said), 2*time.Second)
+	for _, f := range []*gatetest.Fixture{a, b} {
+		late := f.Visitor().Get("/", gatetest.AsJSON)
+		assert.Equal(t, true, late.Told("soldOut"))
+		assert.Equal(t, 0., late.Told("refreshIntervalSeconds"))
+		assert.Empty(t, late.SetCookies())
+		assert.Contains(t, f.Visitor().Get("/").Body, "Everything is sold out")
+	}
+	assert.True(t, in.Get("/").In(), "those who are in stay")
+	require.Equal(t, http.StatusOK, a.Patch(`{"on_sold_out": "keep"}`).Status)
+	b.Soon(func() bool { return b.Visitor().Get("/", gatetest.AsJSON).Told("soldOut") == false })
+}
+
+// slowly has the site answer the path /slow only when it is told to, and says when it has been
+// asked.
+func slowly(s *gatetest.Site) (asked <-chan struct{}, answer chan<- string) {
+	arrived, say := make(chan struct{}, 1), make(chan string, 1)
+	s.Will(func(w http.ResponseWriter, r *http.Request) {
+		left := r.URL.Query().Get("left")
+		if r.URL.Path == "/slow" {
+			arrived <- struct{}{}
+			select {
+			case left = <-say:
+			case <-r.Context().Done():
+			}
+		}
+		if left != "" {
+			w.Header().Set("Fairdoor-Left", left)
+		}
+		_, _ = w.Write([]byte("in"))
+	})
+	return arrived, say
+}
+
+// soldOut reports whether newcomers are told that everything is sold out, once the gate has synced.
+func soldOut(f *gatetest.Fixture) bool {
+	f.T.Helper()
+	f.Pass(time.Second)
+	f.Pass(time.Second)
+	return f.Visitor().Get("/", gatetest.AsJSON).Told("soldOut") == true
+}
+
+func TestANumberThatIsLeftIsOfTheMomentAtWhichItWasAskedFor(t *testing.T) {
+	for _, c := range []struct {
+		name, slow, fast string
+		soldOut          bool
+	}{
+		{"a slow answer does not close a room that has been restocked", "0", "37", false},
+		{"a slow answer does not open a room that has sold out", "1", "0", true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := gatetest.Start(t, gatetest.Room(gatetest.LeftEnabled), gatetest.Settings(gatetest.Closes))
+			asked, answer := slowly(f.Site)
+			in := f.Full()[0]
+			done := make(chan struct{})
+			twin := in.Twin()
+			go func() {
+				defer close(done)
+				assert.True(t, twin.Get("/slow").In())
+			}()
+			<-asked
+			f.Clock.Add(time.Second)
+			require.True(t, in.Get("/?left="+c.fast).In())
+			f.Clock.Add(time.Second)
+			answer <- c.slow
+			<-done
+			assert.Equal(t, c.soldOut, soldOut(f))
+		})
+	}
+}
+
+func TestWhatWasLeftBeforeDoesNotCloseARoomThatIsSetToClose(t *testing.T) {
+	f := gatetest.Start(t, gatetest.Room(gatetest.LeftEnabled), gatetest.Settings(gatetest.Closes))
+	gatetest.Leaves(f.Site)
+	in := f.Full()[0]
+	require.True(t, in.Get("/?left=0").In())
+	require.True(t, soldOut(f))
+	for range 2 {
+		require.Equal(t, http.StatusOK, f.Patch(`{"on_sold_out": "keep"}`).Status)
+		require.False(t, soldOut(f))
+		require.Equal(t, http.StatusOK, f.Patch(`{"on_sold_out": null}`).Status)
+		require.False(t, soldOut(f), "the origin has not said so since")
+		require.Equal(t, http.StatusOK, f.Patch(`{"total_active_users": 7}`).Status)
+		require.True(t, in.Get("/?left=0").In())
+		require.True(t, soldOut(f))
+	}
+}
