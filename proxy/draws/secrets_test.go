@@ -1,4 +1,4 @@
-package proxy_test
+package draws_test
 
 import (
 	"bytes"
