@@ -322,7 +322,7 @@ func (c caller) CheckIn(ctx context.Context, now time.Time, call *Call) Stand {
 func standIn(r *feature.Room, now time.Time, t *queue.Ticket, d *room.Decision) Stand {
 	s := r.Settings()
 	stand := Stand{State: Gone, Due: s.RefreshInterval, Until: now.Add(s.QueueTicketTTL), Lasts: s.QueueTicketTTL}
-	kept := d.Outcome == room.Kept && (d.Fresh || d.Ticket.Expires.Time().Sub(now) <= s.ClaimWithin) // the gate may have ended before it was noted
+	kept := d.Outcome == room.Kept && (d.Fresh || d.Ticket.Leased) // the gate may have ended before it was noted
 	switch {
 	case d.Outcome == room.OnHold:
 		stand.State = Waits

@@ -196,23 +196,33 @@ func (v visit) accept(t queue.Ticket, g queue.Grant, lease time.Duration) Decisi
 	default:
 		d.Ticket.Expires = v.rules.SessionEnd(g)
 		v.sessions.learn(v.at, t.ID, d.Ticket.Expires)
-		if g.Verdict == queue.Granted && v.rules.Lease(lease, 0) < v.rules.SessionLasts(0) {
+		if v.isLeased(g, lease) {
 			d.Ticket = leased(d.Ticket, t)
 		}
 	}
 	return d
 }
 
-// enterAgain lets the visitor of a ticket in whose session lasts, as this node knows,
-// though the ticket does not say so. With MaxSession only the store knows until when the
-// session can be renewed: the new ticket leaves that open, and the store is asked at the
-// next request.
-func (v visit) enterAgain(t queue.Ticket) (Decision, bool) {
+// enterAgain lets the visitor of a ticket in whose session lasts, as this node knows, though the
+// ticket does not say so; or has the store asked, which alone knows since when it lasts, where that
+// matters: it may end before its time, because the slot was kept for them.
+func (v visit) enterAgain(t queue.Ticket) (d Decision, p *pending, in bool) {
+	asks := v.Ask.By == StandIn || v.rules.startMatters() && !v.Ask.isAside() && !v.keepsSlot()
+	if asks && !v.by.outage.failing() && v.sessions.expires(v.sessionsAt(), t.ID) > v.sessionsAt() {
+		return Decision{}, v.pending(v.newcomersClaim(t.ID)), true
+	}
+	d, in = v.enterAsKnown(t)
+	return d, nil, in
+}
+
+// enterAsKnown is enterAgain without the store. Where it matters since when the session lasts, the
+// new ticket leaves that open, and the store is asked at the next request.
+func (v visit) enterAsKnown(t queue.Ticket) (Decision, bool) {
 	end := v.sessions.expires(v.sessionsAt(), t.ID)
 	switch {
 	case end <= v.sessionsAt():
 		return Decision{}, false
-	case v.rules.MaxSession > 0:
+	case v.rules.startMatters():
 		return Decision{Outcome: v.admitted(), Issue: !v.Ask.isAside(), Ticket: queue.Ticket{State: queue.Accepted, ID: t.ID, LastCheckIn: v.at, Expires: end}}, true
 	}
 	if v.renews() {
@@ -273,7 +283,7 @@ func (v visit) stay() (Decision, bool) {
 // the store has to say until when their session can be renewed. While it does not answer, they stay
 // in.
 func (s situation) startUnknown() bool {
-	return s.rules.MaxSession > 0 && !s.tellsStart() && !s.Ticket.Uncounted && !s.by.outage.failing()
+	return s.rules.startMatters() && !s.tellsStart() && !s.Ticket.Uncounted && !s.by.outage.failing()
 }
 
 // tellsStart reports whether an accepted ticket tells since when its visitor is in. One from before

@@ -40,6 +40,13 @@ func (s situation) lease(id queue.ID) time.Duration {
 	return 0
 }
 
+// isLeased reports whether the session of a grant of a claim with a lease, or 0, lasts no longer than
+// for that: it began with the grant, or nobody has come since it did.
+func (s situation) isLeased(g queue.Grant, lease time.Duration) bool {
+	lasts := s.rules.SessionLasts(0)
+	return s.rules.Lease(lease, 0) < lasts && (g.Verdict == queue.Granted || g.Expires < g.AcceptedAt.Add(lasts-tick)) // a report's end is rounded down
+}
+
 // leased is the accepted ticket of somebody whose session was given for a lease, from the waiting
 // ticket whose place they may go back to. A visitor who has gone back to their place before does
 // not go back again.

@@ -64,3 +64,80 @@ func TestASlotOfWhoStaysAbsentGoesOn(t *testing.T) {
 	assert.False(t, found)
 	d.isIn(next)
 }
+
+// fixed are settings in which a slot is kept for a minute, and sessions of five minutes are not
+// renewed.
+func fixed() queue.Settings {
+	s := claiming(1)
+	s.DisableSessionRenewal = true
+	return s
+}
+
+// called is somebody who has left and for whom a slot is kept now, with the ticket that they have.
+func (d *door) called() queue.Ticket {
+	d.Helper()
+	in, left := d.enter(), d.join()
+	d.pass(interval)
+	d.room.Revoke(d.now.Time(), in)
+	d.pass(10 * time.Second)
+	require.Equal(d, room.Kept, d.absent(left).Outcome)
+	return left
+}
+
+func TestAFixedSessionIsAWholeOneForWhoComesByThemselvesWhileASlotIsKept(t *testing.T) {
+	for name, looks := range map[string]func(d *door, t queue.Ticket) queue.Ticket{
+		"with the ticket with which they left": func(_ *door, t queue.Ticket) queue.Ticket { return t },
+		"with a page that was hidden":          func(d *door, t queue.Ticket) queue.Ticket { return d.polls(t).Ticket },
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := open(t, fixed())
+			left := d.called()
+			accepted := d.now
+			d.pass(50 * time.Second)
+			in := d.isIn(looks(d, left))
+			assert.Equal(t, accepted.Add(5*time.Minute), in.Expires)
+			d.pass(4 * time.Minute)
+			d.isIn(in)
+			d.pass(11 * time.Second)
+			assert.Equal(t, 0, d.stand().Active)
+		})
+	}
+}
+
+func TestTheOldTicketLetsNobodyStayBeyondAFixedSession(t *testing.T) {
+	d := open(t, fixed())
+	left := d.called()
+	for range 5 {
+		d.pass(50 * time.Second)
+		d.isIn(left)
+	}
+	d.pass(51 * time.Second)
+	assert.Equal(t, 0, d.stand().Active)
+}
+
+func TestWhoIsInWithAnOldTicketStaysInWhileTheStoreFails(t *testing.T) {
+	d, store := openFallible(t, fixed(), queue.Hold)
+	left := d.called()
+	d.pass(time.Second)
+	store.fail(errGone, nil)
+	d.isIn(left)
+	d.isIn(left)
+}
+
+func TestAStandInIsToldWhetherTheSlotIsOnlyKept(t *testing.T) {
+	for name, s := range map[string]queue.Settings{"fixed": fixed(), "renewed": claiming(1)} {
+		t.Run(name, func(t *testing.T) {
+			d := open(t, s)
+			left := d.called()
+			d.pass(time.Second)
+			again := d.absent(left)
+			require.Equal(t, room.Kept, again.Outcome)
+			assert.True(t, again.Ticket.Leased)
+			d.isIn(left)
+			d.pass(4*time.Minute + 30*time.Second)
+			again = d.absent(left)
+			require.Equal(t, room.Kept, again.Outcome)
+			assert.False(t, again.Ticket.Leased, "they are in")
+		})
+	}
+}

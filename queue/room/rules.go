@@ -47,6 +47,10 @@ func (r *rules) sessionsAt(at queue.Instant) queue.Instant {
 	return at
 }
 
+// startMatters reports whether a session ends at a time from its admission, however often its visitor
+// comes.
+func (r *rules) startMatters() bool { return r.MaxSession > 0 || r.FixedSessions() }
+
 // sessionLasts is how long a session outlives what renews it.
 func (r *rules) sessionLasts() time.Duration { return r.SessionLasts(r.slack) }
 

@@ -14,8 +14,8 @@ func (v visit) decideForSubject() (Decision, *pending) {
 	}
 	at, theirs := v.sessionsAt(), brought.State == queue.Accepted && brought.ID == v.Subject
 	if !theirs || max(brought.Expires, v.sessions.expires(at, v.Subject)) <= at {
-		if d, ok := v.enterAgain(queue.Ticket{ID: v.Subject}); ok {
-			return d, nil
+		if d, p, ok := v.enterAgain(queue.Ticket{ID: v.Subject}); ok {
+			return d, p
 		}
 		v.Ticket = v.presence.subjectTicket(v.at, v.rules, v.Subject, brought)
 	}

@@ -68,18 +68,28 @@ func (vs *visits) decideOnce(ctx context.Context, now time.Time, q Request) Deci
 	brought := q.Ticket
 	d, p := vs.visit(now, &q).decideHere()
 	if p != nil {
-		g, err := vs.verdictOn(ctx, now, p.claim)
-		if err != nil {
-			g = vs.withoutStore(now, p.claim)
-			p.unheard = !errors.Is(err, errNotAsked) || vs.conditions.rules.Load().Method.HasExactLine()
-		}
-		d = vs.visit(now, &p.request).settle(p, g)
+		d = vs.decideByStore(ctx, now, p)
 	}
 	d.Rejoined = d.Rejoined || q.outOfDraw && d.Outcome == Queued
 	if d.tellsOfSession(&brought) {
 		vs.outbox.tell(d.Ticket.ID)
 	}
 	return d.movedAs(&brought)
+}
+
+// decideByStore decides what is left to the store. If it does not answer, whoever is in stays in, as
+// far as this node knows, and else the room's policy decides.
+func (vs *visits) decideByStore(ctx context.Context, now time.Time, p *pending) Decision {
+	g, err := vs.verdictOn(ctx, now, p.claim)
+	v := vs.visit(now, &p.request)
+	if err != nil {
+		if d, in := v.enterAsKnown(queue.Ticket{ID: p.claim.ID}); in {
+			return d
+		}
+		g = vs.withoutStore(now, p.claim)
+		p.unheard = !errors.Is(err, errNotAsked) || v.rules.Method.HasExactLine()
+	}
+	return v.settle(p, g)
 }
 
 // tellsOfSession reports whether a visitor is told that they have had a session, of which the
@@ -152,8 +162,8 @@ func (v visit) decideByTicket() (Decision, *pending) {
 // decideOutOfLine decides about a waiting ticket that cannot check in: the request
 // cannot wait, the room rejects, or the place was left for too long.
 func (v visit) decideOutOfLine() (Decision, *pending) {
-	if d, ok := v.enterAgain(v.Ticket); ok {
-		return d, nil
+	if d, p, ok := v.enterAgain(v.Ticket); ok {
+		return d, p
 	}
 	switch {
 	case v.rejectsAll():
@@ -176,8 +186,8 @@ func (v visit) checkIn() (Decision, *pending) {
 		alwaysDue: v.conditions.letsAllIn(v.rules), soon: v.startsSoon(), called: v.Ask.Prompt == Called && v.rules.Method.OrdersBuckets()}
 	f := v.presence.noteCheckIn(v.at, v.rules, &c)
 	for f.result == unknown || f.result == entered {
-		if d, ok := v.enterAgain(v.Ticket); ok {
-			return d, nil
+		if d, p, ok := v.enterAgain(v.Ticket); ok {
+			return d, p
 		}
 		if f.result == entered && !v.rules.Method.HasExactLine() && !v.isSubject() && !v.mayGoBack() {
 			return v.joinAnew(), nil
