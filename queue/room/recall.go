@@ -3,6 +3,7 @@ package room
 import (
 	"cmp"
 	"context"
+	"time"
 
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
@@ -10,17 +11,18 @@ import (
 // Somebody may leave, and have their gate check in for them until a slot is kept for them. Then the
 // ticket that they come back with is older than what has become of it.
 
-// recall is [Room.Recall].
-func (v visit) recall(ctx context.Context) (queue.Ticket, bool) {
+// recall is [Room.Recall]. A session that is over sooner than a whole one was given for a lease.
+func (v visit) recall(ctx context.Context, now time.Time) (queue.Ticket, bool) {
 	t, id := v.Ticket, cmp.Or(v.Subject, v.Ticket.ID)
 	if t.State != queue.Waiting || v.hasMoved() || v.sessions.isRevoked(id, v.at) {
 		return queue.Ticket{}, false
 	}
-	roster, err := v.roster(ctx, id)
-	if err != nil || len(roster.Seated) == 0 || roster.Seated[0].Expires <= v.sessionsAt() {
+	g, err := v.put(ctx, now, queue.Claim{ID: id, Cell: queue.Cell{Bucket: v.bucketOf(t.ArrivedAt), Until: v.at}, KeepCell: true, HeldOnly: true,
+		ArrivedAt: t.UsedFrom(), LastCheckIn: t.LastCheckIn, AcceptedAt: t.AcceptedAt})
+	isLate := g.Verdict == queue.Used && g.AcceptedAt.Add(v.rules.SessionDuration) > v.at
+	if err != nil || g.Verdict != queue.Held && !isLate {
 		return queue.Ticket{}, false
 	}
-	seat := roster.Seated[0]
-	in := queue.Ticket{State: queue.Accepted, ID: id, LastCheckIn: v.at, AcceptedAt: seat.AcceptedAt, Expires: seat.Expires, Moved: t.Moved}
+	in := queue.Ticket{State: queue.Accepted, ID: id, LastCheckIn: v.at, AcceptedAt: g.AcceptedAt, Expires: g.Expires, Moved: t.Moved}
 	return leased(in, t), true
 }

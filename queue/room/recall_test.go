@@ -60,9 +60,9 @@ func TestASlotOfWhoStaysAbsentGoesOn(t *testing.T) {
 	d.pass(time.Minute)
 	require.Equal(t, room.Kept, d.absent(left).Outcome)
 	d.pass(time.Minute + time.Second)
-	_, found := d.recall(left)
-	assert.False(t, found)
 	d.isIn(next)
+	back, _ := d.recall(left)
+	d.waits(back)
 }
 
 // fixed are settings in which a slot is kept for a minute, and sessions of five minutes are not
@@ -138,6 +138,46 @@ func TestAStandInIsToldWhetherTheSlotIsOnlyKept(t *testing.T) {
 			again = d.absent(left)
 			require.Equal(t, room.Kept, again.Outcome)
 			assert.False(t, again.Ticket.Leased, "they are in")
+		})
+	}
+}
+
+func TestWhoIsCalledAndComesLateToAnotherNodeHasTheirPlace(t *testing.T) {
+	for _, method := range []queue.Method{queue.FIFO, queue.Line} {
+		t.Run(method.String(), func(t *testing.T) {
+			s := claiming(1)
+			s.Method = method
+			store := memstore.NewShared(2 * time.Second)
+			d, other := openOn(t, s, store), openOn(t, s, store)
+			both := func(by time.Duration) {
+				d.pass(by)
+				other.pass(by)
+			}
+			in := d.enter()
+			left := d.join()
+			both(interval)
+			d.room.Revoke(d.now.Time(), in)
+			both(10 * time.Second)
+			require.Equal(t, room.Kept, d.absent(left).Outcome)
+			both(time.Minute + 3*time.Second)
+			taker := other.enter()
+			last := other.join()
+			both(2 * time.Second)
+			back, found := other.recall(left)
+			require.True(t, found)
+			back = other.waits(back)
+			assert.Equal(t, left.ArrivedAt, back.ArrivedAt)
+			both(interval)
+			other.room.Revoke(other.now.Time(), taker)
+			both(10 * time.Second)
+			other.waits(last)
+			both(10 * time.Second)
+			other.isIn(back)
+
+			t.Log("once they have used their place, it is worth nothing")
+			both(5*time.Minute + time.Second)
+			_, found = other.recall(back)
+			assert.False(t, found)
 		})
 	}
 }

@@ -69,10 +69,11 @@ func (r *Room) Peek(ctx context.Context, now time.Time, q Request) (queue.Ticket
 	return r.visits.visit(now, &q).peek(ctx)
 }
 
-// Recall returns the ticket of the slot that is kept for the visitor of a waiting ticket, and
-// whether there is one. The store is asked: the slot may have been taken at another node.
+// Recall returns the ticket of the slot that is kept, or was kept just now, for the visitor of a
+// waiting ticket, and whether there is one. The store is asked: the slot may have been taken at
+// another node.
 func (r *Room) Recall(ctx context.Context, now time.Time, q Request) (queue.Ticket, bool) {
-	return r.visits.visit(now, &q).recall(ctx)
+	return r.visits.visit(now, &q).recall(ctx, now)
 }
 
 // DueIn is how long after now the next check-in of a waiting ticket counts;
