@@ -79,7 +79,7 @@ func (v visit) goBack() {
 	if accepted != t.AcceptedAt {
 		accepted = accepted.Add(tick) // a store takes up a hold, and its end, with the first report after
 	}
-	whole := accepted.Add(v.rules.SessionDuration)
+	whole := accepted.Add(v.rules.SessionLasts(0))
 	if !t.Leased || t.ArrivedAt == 0 || max(t.Expires, v.sessions.expires(v.sessionsAt(), t.ID)) > v.sessionsAt() || whole <= v.at || v.Ask.Place == NoPlace {
 		return
 	}

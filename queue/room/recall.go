@@ -19,7 +19,7 @@ func (v visit) recall(ctx context.Context, now time.Time) (queue.Ticket, bool) {
 	}
 	g, err := v.put(ctx, now, queue.Claim{ID: id, Cell: queue.Cell{Bucket: v.bucketOf(t.ArrivedAt), Until: v.at}, KeepCell: true, HeldOnly: true,
 		ArrivedAt: t.UsedFrom(), LastCheckIn: t.LastCheckIn, AcceptedAt: t.AcceptedAt})
-	isLate := g.Verdict == queue.Used && g.AcceptedAt.Add(v.rules.SessionDuration) > v.at
+	isLate := g.Verdict == queue.Used && g.AcceptedAt.Add(v.rules.SessionLasts(0)) > v.at
 	if err != nil || g.Verdict != queue.Held && !isLate {
 		return queue.Ticket{}, false
 	}

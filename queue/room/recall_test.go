@@ -181,3 +181,22 @@ func TestWhoIsCalledAndComesLateToAnotherNodeHasTheirPlace(t *testing.T) {
 		})
 	}
 }
+
+func TestAPlaceIsWorthNothingToWhoHasHadTheirSession(t *testing.T) {
+	s := claiming(1)
+	s.MaxSession = 2 * time.Minute
+	d := open(t, s)
+	left := d.called()
+	d.pass(time.Second)
+	kept, found := d.recall(left)
+	require.True(t, found)
+	in := d.isIn(kept)
+	d.pass(time.Minute + 10*time.Second)
+	d.isIn(in)
+	d.pass(50 * time.Second)
+	_, found = d.recall(left)
+	assert.False(t, found, "with the ticket that they had when they left")
+	d.enter()
+	again := d.waits(kept)
+	assert.Equal(t, d.now, again.ArrivedAt, "with the ticket of the slot that was kept")
+}
