@@ -38,12 +38,12 @@ type Options struct {
 	Dir     string // of the calls' files; "" keeps them in memory alone
 	Log     *zap.Logger
 	Survive func(doing string) // deferred where the desk works by itself: recovers from a panic
+	Go      func(task func())  // starts what the desk does by itself
 }
 
 // Desk has the calls of a gate. It is made by Open.
 type Desk struct {
-	o     Options
-	tasks sync.WaitGroup
+	o Options
 
 	mu        sync.Mutex
 	calls     map[string]*entry // by visitor
@@ -149,11 +149,10 @@ func (d *Desk) forget(e *entry) {
 	d.remove(&e.Call)
 }
 
-// Run does what is due until ctx ends.
+// Run starts what is due until ctx ends.
 func (d *Desk) Run(ctx context.Context) {
 	ticker := time.NewTicker(beat)
 	defer ticker.Stop()
-	defer d.tasks.Wait()
 	for {
 		select {
 		case <-ctx.Done():

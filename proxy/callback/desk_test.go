@@ -73,8 +73,8 @@ func at(t *testing.T, g *gate, test func(t *testing.T, d *callback.Desk)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		g.checkIns, g.told = map[string]int{}, map[string]callback.Kind{}
-		d := callback.Open(callback.Options{Gate: g, Clock: time.Now, Log: zap.NewNop(), Survive: func(string) {}})
 		var running sync.WaitGroup
+		d := callback.Open(callback.Options{Gate: g, Clock: time.Now, Log: zap.NewNop(), Survive: func(string) {}, Go: running.Go})
 		ctx, stop := context.WithCancel(t.Context())
 		defer running.Wait()
 		defer stop()

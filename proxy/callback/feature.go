@@ -65,7 +65,7 @@ type Feature struct {
 // NewFeature returns what calls the visitors of a gate.
 func NewFeature(g feature.Gate) *Feature {
 	f := &Feature{gate: g}
-	f.desk = Open(Options{Gate: caller{f}, Clock: g.Now, Dir: g.StateDir("calls"), Log: g.Log(), Survive: g.Survive})
+	f.desk = Open(Options{Gate: caller{f}, Clock: g.Now, Dir: g.StateDir("calls"), Log: g.Log(), Survive: g.Survive, Go: g.Go})
 	return f
 }
 

@@ -1,6 +1,7 @@
 package callback
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -39,12 +40,12 @@ func (d *Desk) start(ctx context.Context, now time.Time) {
 	d.list(now)
 	for _, t := range []task{checkIn, push} {
 		for j := d.next(t); j != nil; j = d.next(t) {
-			d.tasks.Go(func() { d.work(ctx, j) })
+			d.o.Go(func() { d.work(ctx, j) })
 		}
 	}
 }
 
-// list lists what is due, and forgets the calls that are over.
+// list lists what is due, in one order each time, and forgets the calls that are over.
 func (d *Desk) list(now time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -61,8 +62,8 @@ func (d *Desk) list(now time.Time) {
 			messages = append(messages, e)
 		}
 	}
-	slices.SortFunc(checkIns, func(a, b *entry) int { return a.due.Compare(b.due) })
-	slices.SortFunc(messages, func(a, b *entry) int { return a.Owed.compare(b.Owed) })
+	slices.SortFunc(checkIns, func(a, b *entry) int { return cmp.Or(a.due.Compare(b.due), cmp.Compare(a.Visitor, b.Visitor)) })
+	slices.SortFunc(messages, func(a, b *entry) int { return cmp.Or(a.Owed.compare(b.Owed), cmp.Compare(a.Visitor, b.Visitor)) })
 	d.due[checkIn], d.due[push] = checkIns, messages
 }
 

@@ -3,6 +3,7 @@
 package outbound
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -25,6 +26,16 @@ import (
 type Hosts struct {
 	names []name
 	nets  []netip.Prefix
+	dial  Dial // how they are reached; nil by the network
+}
+
+// Dial opens a connection, as net.Dialer.DialContext does.
+type Dial func(ctx context.Context, network, address string) (net.Conn, error)
+
+// Over returns the hosts, to be reached by dial, which looks at no address.
+func (h Hosts) Over(dial Dial) Hosts {
+	h.dial = dial
+	return h
 }
 
 // name is the name of a host in the list.
@@ -191,8 +202,11 @@ func (h Hosts) Client(model *http.Transport, host string) *http.Client {
 	if model != nil {
 		transport = model.Clone()
 	}
-	dialer := &net.Dialer{Timeout: patience, Control: h.control(host)}
-	transport.Proxy, transport.DialContext, transport.ForceAttemptHTTP2 = nil, dialer.DialContext, true
+	dial := h.dial
+	if dial == nil {
+		dial = (&net.Dialer{Timeout: patience, Control: h.control(host)}).DialContext
+	}
+	transport.Proxy, transport.DialContext, transport.ForceAttemptHTTP2 = nil, dial, true
 	transport.MaxIdleConns, transport.IdleConnTimeout = 2, time.Minute
 	return &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }

@@ -152,8 +152,8 @@ func (v *visitor) request(ctx context.Context, q request, sent time.Duration, ti
 	h := http.Header{
 		"Accept": {q.accept}, "X-Forwarded-For": {v.address()}, personHeader: {strconv.Itoa(v.number)}, sentHeader: {strconv.FormatInt(int64(sent), 10)},
 	}
-	if ticket != "" {
-		h["Cookie"] = []string{ticket}
+	if cookies := strings.Trim(ticket+"; "+v.pass, "; "); cookies != "" {
+		h["Cookie"] = []string{cookies}
 	}
 	if v.copied != "" {
 		h[copyHeader] = []string{v.copied}

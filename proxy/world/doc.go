@@ -28,6 +28,7 @@
 //	visitor.go, ask.go  what all visitors do
 //	sizes.go            how much gates and stores keep
 //	jar.go              their cookies, and what is in them
+//	passes.go, push.go  what holders of passes and those who are called meet: holder.go, caller.go
 //	waitlist.go         a second room, whose guests are invited: guest.go, post.go, invites.go, spots.go, ranks.go
 //	history.go          what happened, and the story that it makes
 //

@@ -20,7 +20,7 @@ func checkFirst(h *History, breach func(time.Duration, string, ...any)) {
 		}
 		known[e.Ticket.ID] = true
 		place := h.placeOf(&e.Ticket)
-		if place < e.Sent || !e.Room.UsersAheadKnown || !h.knowsPlaces(e.At) {
+		if place < e.Sent || h.goesBefore(e) || !e.Room.UsersAheadKnown || !h.knowsPlaces(e.At) {
 			continue
 		}
 		late := time.Duration(0) // how long ago somebody came of whom the gate surely knows: it counts those at once who come to it

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
+	"path/filepath"
 	"sync/atomic"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/config"
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
 	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
 
 var errDead = errors.New("the process has died")
@@ -82,7 +84,12 @@ func (m *machine) start(ctx context.Context) error {
 		{Name: roomName, Routes: []route.Route{{Path: "/"}}, Basics: config.Basics{JSON: true}, Settings: w.plan.Settings, Events: w.plan.Sale.events(w.history.begun)},
 	}}
 	if w.plan.Waitlist != nil {
-		w.openWaitlist(p, &o)
+		w.openWaitlist(p)
+	}
+	w.takePasses(p)
+	w.callVisitors(p, &o)
+	o.Record = func(ctx context.Context) (*waitlist.Store, error) {
+		return waitlist.Open(ctx, filepath.Join(w.dir, "record.db"))
 	}
 	o.Log, o.Clock, o.WallClock = zap.New(&said{history: w.history, gate: m.number}), p.now, m.clock.wall
 	o.Uint64, o.Wait, o.Turn = shared(source(w.plan.Seed, own)), p.turns.wait, p.turns.next

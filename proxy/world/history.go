@@ -36,6 +36,12 @@ const (
 	Stopped              // a gate, in order: it finishes what is under way
 	Said                 // a gate logs something
 	Broke                // a fault begins, or ends
+	Made                 // a pass, by an operator
+	Revoked              // a pass, by an operator
+	Used                 // somebody has used a pass; Text has what was wrong with it
+	Absent               // somebody is told that they will be called
+	Called               // somebody gets a message; Text has what it tells
+	Useless              // somebody is told that a pass does not work
 
 	// What happens to guests: see waitlist.go. The guest is in Event.Guest.
 	Mailed    // the mail server takes a mail of the kind in Text
@@ -67,6 +73,11 @@ type Event struct {
 	Guest    int // whom the event is about, from 1 on in Waitlist.Guests; 0 for none
 	Rank     int // that they are told; 0 for none
 	Referees int // who count for it
+
+	Pass int // that the event is about, or that the person has used, from 1 on in Plan.Passes; 0 for none
+	Of   int // whom the event is about, without being an answer to them, from 1 on in Plan.People; 0 for nobody
+
+	Until time.Duration // of a call, when the slot goes on that is kept
 
 	Text string
 }
@@ -147,8 +158,8 @@ func (h *History) Line(e *Event) string {
 	who := "gate " + fmt.Sprint(e.Gate)
 	if e.Guest > 0 {
 		who = h.Plan.Waitlist.Guests[e.Guest-1].Name
-	} else if e.Who != nobody {
-		who = h.Plan.People[e.Who].Name
+	} else if at := max(e.Who, e.Of-1); at != nobody {
+		who = h.Plan.People[at].Name
 	}
 	return fmt.Sprintf("%s  %-9s %s", moment(e.At), who, e.tells(h.Plan))
 }
@@ -202,6 +213,18 @@ func (e *Event) tells(p *Plan) string {
 		return fmt.Sprintf("counts: %+v", e.Size)
 	case Said:
 		return "logs: " + e.Text
+	case Absent:
+		return fmt.Sprintf("is told by gate %d that they will be called, and closes the page", e.Gate)
+	case Called:
+		return fmt.Sprintf("is called by gate %d: %s, until %s", e.Gate, e.Text, moment(e.Until))
+	case Made:
+		return fmt.Sprintf("makes pass %d", e.Pass)
+	case Revoked:
+		return fmt.Sprintf("revokes pass %d", e.Pass)
+	case Used:
+		return fmt.Sprintf("has used pass %d%s", e.Pass, because(e.Text))
+	case Useless:
+		return fmt.Sprintf("is told that pass %d does not work%s", e.Pass, because(e.Text))
 	case Mailed:
 		return "gets a mail: " + e.Text
 	case Standing:

@@ -14,6 +14,7 @@ type jar struct {
 	cookie string   // the ticket as the header has it; "" for none
 	all    []string // the tickets that it has had, the latest last
 	tabs   int      // how many are open
+	pass   string   // the cookie of a pass, in the same way
 }
 
 // keep keeps the ticket of an answer.

@@ -87,7 +87,7 @@ func checkLine(h *History, breach func(time.Duration, string, ...any)) {
 	}
 	all := tracks(h)
 	for _, b := range all {
-		if !b.isIn || b.number() == 0 || !h.quiet(b.came, b.in.latest+h.longestInterval()) {
+		if !b.isIn || kinds.find(h.Plan.People[b.who].Kind).ahead || b.number() == 0 || !h.quiet(b.came, b.in.latest+h.longestInterval()) {
 			continue
 		}
 		for _, a := range all {
@@ -125,7 +125,7 @@ func checkFIFO(h *History, breach func(time.Duration, string, ...any)) {
 	all := slices.DeleteFunc(tracks(h), func(t *track) bool { return len(t.told) == 0 })
 	_, admitted := read(h)
 	for _, b := range all {
-		if !b.isIn || !h.quiet(b.came, b.in.latest) {
+		if !b.isIn || kinds.find(h.Plan.People[b.who].Kind).ahead || !h.quiet(b.came, b.in.latest) {
 			continue
 		}
 		overtaken := 0

@@ -2,6 +2,7 @@ package world
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"github.com/fairdoor-gate/fairdoor/queue"
@@ -19,6 +20,8 @@ type Plan struct {
 	Faults   []Fault       // in the order in which they begin
 	Lasts    time.Duration // after which everything ends
 	Waitlist *Waitlist     // of a second room; nil for none
+	Passes   []Pass
+	Calls    *Calls // nil where nobody is called
 }
 
 // Person is somebody who will come, and how they behave.
@@ -58,9 +61,9 @@ func (p *Plan) String() string {
 	if p.Settings.OnStoreError == queue.Share {
 		lasting += ", shared where the store does not answer"
 	}
-	return fmt.Sprintf("seed %d: %d people come to %d gates with %s; %s, %d slots for %v%s, %d new ones a minute, check-ins every %v; it lasts for %v%s%s%s",
+	return fmt.Sprintf("seed %d: %d people come to %d gates with %s; %s, %d slots for %v%s, %d new ones a minute, check-ins every %v; it lasts for %v%s%s%s%s%s",
 		p.Seed, len(p.People), p.Gates, store, p.Settings.Method, p.Settings.TotalActiveUsers, p.Settings.SessionDuration, lasting,
-		p.Settings.NewUsersPerMinute, p.Settings.RefreshInterval, p.Lasts, &p.Sale, faults, p.Waitlist)
+		p.Settings.NewUsersPerMinute, p.Settings.RefreshInterval, p.Lasts, &p.Sale, faults, p.Waitlist, passesOf(p.Passes), p.Calls)
 }
 
 // Draw draws a plan.
@@ -100,7 +103,18 @@ func Draw(seed uint64) Plan {
 	}
 	p.drawFaults(r)
 	p.drawWaitlist()
+	p.drawPasses()
+	p.drawCalls()
 	return p
+}
+
+// become has one of so many of those who come, and are like most, come as another kind.
+func (p *Plan) become(kind string, of int, r *rand.Rand) {
+	for i := range p.People {
+		if someone := &p.People[i]; kinds.find(someone.Kind).polite && r.IntN(of) == 0 {
+			someone.Kind = kind
+		}
+	}
 }
 
 // names are those of the first people; those who come later have a number.

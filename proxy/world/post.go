@@ -15,7 +15,6 @@ import (
 // postOffice is the mail server, and everybody's mailbox.
 type postOffice struct {
 	world *world
-	dir   string // where the record of the waitlist is
 	link  *link
 
 	mu     sync.Mutex
@@ -26,9 +25,9 @@ type postOffice struct {
 // letter is what matters of a mail: its kind and its token.
 type letter struct{ kind, token string }
 
-func newPostOffice(w *world, dir string) *postOffice {
+func newPostOffice(w *world) *postOffice {
 	return &postOffice{
-		world: w, dir: dir, link: newLink(w.plan.Seed, "mail", time.Millisecond, 200*time.Millisecond), tokens: map[string][]letter{}, codes: map[int]string{},
+		world: w, link: newLink(w.plan.Seed, "mail", time.Millisecond, 200*time.Millisecond), tokens: map[string][]letter{}, codes: map[int]string{},
 	}
 }
 

@@ -16,7 +16,7 @@ func checkQueued(h *History, breach func(time.Duration, string, ...any)) {
 	for i := range h.Events {
 		e := &h.Events[i]
 		known := e.Room.UsersAheadKnown && h.knowsPlaces(e.At) || h.Plan.Settings.Method == queue.Random && h.remembers(e.At) || h.quiet(e.At, e.At)
-		if e.What != Waits || e.Room.UsersQueued == 0 || h.placeOf(&e.Ticket) == 0 || !known || h.recounts(stops, e.At) {
+		if e.What != Waits || h.goesBefore(e) || e.Room.UsersQueued == 0 || h.placeOf(&e.Ticket) == 0 || !known || h.recounts(stops, e.At) {
 			continue
 		}
 		near := 1 + h.lostNear(lost, e.At)

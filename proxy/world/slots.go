@@ -66,7 +66,7 @@ func holdings(h *History) []holding {
 }
 
 // asleep are those of pages that are frozen: from when they were told to wait to when anything is
-// heard of them.
+// heard of them. So it is of those who are to be called, who may come back while no gate is reached.
 func (h *History) asleep() []holding {
 	var list []holding
 	latest := map[int]int{}
@@ -75,7 +75,7 @@ func (h *History) asleep() []holding {
 		if e.Who == nobody || e.What == Copied || !kinds.find(h.Plan.People[e.Who].Kind).freezes {
 			continue
 		}
-		if before, known := latest[e.Who]; known {
+		if before, known := latest[e.Who]; known && e.What != Lost {
 			if list[before].until = e.At; e.What == Left {
 				list[before].until += h.Plan.Settings.SessionDuration + slack
 			}

@@ -18,6 +18,7 @@ type spell struct {
 	due         time.Duration   // until when it surely counts after that
 	surely      bool            // such answers tell it
 	late        []time.Duration // when somebody asked later than that
+	before      bool            // it may go before others, whatever the place
 }
 
 // spells are what an observer of everything knows of who waited, by the answers.
@@ -34,16 +35,19 @@ func spellsOf(h *History) []*spell {
 	if h.Plan.Settings.Method == queue.Line {
 		s.left += h.Plan.Settings.LineDropout
 	}
-	goodbye, stopped := map[int]bool{}, time.Duration(0)
+	goodbye, stopped, said := map[int]bool{}, time.Duration(0), map[int]*Event{}
 	for i := range h.Events {
 		e := &h.Events[i]
+		if e.What == Absent && said[e.Of-1] != nil {
+			s.isAway(e, said[e.Of-1])
+		}
 		if e.Who == nobody {
 			stopped = s.stands(e, stopped)
 			continue
 		}
 		switch e.What {
 		case Waits:
-			goodbye[e.Who] = false
+			goodbye[e.Who], said[e.Who] = false, e
 			s.waits(e, !kinds.find(h.Plan.People[e.Who].Kind).strange)
 		case Copied:
 			if e.Outcome == Waits {
@@ -104,7 +108,7 @@ func (s *spells) waits(e *Event, comesBack bool) {
 		p.until, p = e.At+movesIn, nil
 	}
 	if p == nil {
-		p = &spell{who: e.Who, id: e.Ticket.ID, place: place, from: e.At, sure: e.At, surely: comesBack}
+		p = &spell{who: e.Who, id: e.Ticket.ID, place: place, from: e.At, sure: e.At, surely: comesBack, before: s.h.goesBefore(e)}
 		s.all, s.now[p.id] = append(s.all, p), p
 	}
 	if p.until = e.At + s.left; comesBack {
@@ -116,6 +120,15 @@ func (s *spells) waits(e *Event, comesBack bool) {
 	p.last, p.surely = e.At, p.surely && comesBack
 	if p.due = e.At + time.Duration(e.Room.Retry)*time.Second + dueSpare; e.Room.Retry == 0 { // a stream, which goes on
 		p.due = e.At + s.h.Plan.Settings.RefreshInterval + dueSpare
+	}
+}
+
+// isAway takes in that a gate checks in for somebody from now on: if they left with a place that
+// they do not know, it gets to know it.
+func (s *spells) isAway(e, said *Event) {
+	if id := said.Ticket.ID; s.now[id] == nil {
+		s.now[id] = &spell{who: e.Of - 1, id: id, from: e.At, until: s.h.Ends + s.left, before: true}
+		s.all = append(s.all, s.now[id])
 	}
 }
 
@@ -173,7 +186,7 @@ func ahead(all []*spell, of queue.ID, place, at, grain time.Duration) (least, mo
 		if p.id == of {
 			continue
 		}
-		if (p.place < place+grain || p.place == place) && p.from <= at+toldLate && p.until >= at-toldLate {
+		if (p.place < place+grain || p.place == place || p.before) && p.from <= at+toldLate && p.until >= at-toldLate {
 			most++
 		}
 		if p.surely && p.place < place-grain && p.sure <= at-toldLate && p.last >= at+toldLate {
@@ -197,7 +210,7 @@ func checkTold(h *History, breach func(time.Duration, string, ...any)) {
 	for i := range h.Events {
 		e := &h.Events[i]
 		place := h.placeOf(&e.Ticket)
-		if e.What != Waits || !e.Room.UsersAheadKnown || place == 0 || !h.remembers(e.At) {
+		if e.What != Waits || !e.Room.UsersAheadKnown || h.goesBefore(e) || place == 0 || !h.remembers(e.At) {
 			continue
 		}
 		grain, near := h.toldWithin(all, admitted, e.At, place)

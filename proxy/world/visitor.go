@@ -19,6 +19,7 @@ type visitor struct {
 	agent        string        // what their browser says it is
 	copied       string        // the copy of a ticket that this is about; "" for none: see copy
 	copies       int           // how many there have been
+	passed       int           // the pass that they have used, from 1 on; 0 for none
 	thawed       int           // how many tabs have been: see freeze
 	offlineUntil time.Duration // nothing passes between them and the gates until then
 	home         int           // the machine that they are sent to as a rule
@@ -60,7 +61,7 @@ func (v *visitor) over() bool { return v.world.history.now() >= v.world.plan.Las
 
 // note notes an event of this visitor.
 func (v *visitor) note(e Event) {
-	e.Who = v.number
+	e.Who, e.Pass = v.number, v.passed
 	if v.copied != "" {
 		e = v.asCopied(e)
 	}

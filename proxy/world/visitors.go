@@ -16,6 +16,9 @@ type kind struct {
 	strange bool   // they send no ticket back: what they are told is about somebody else each time
 	several bool   // more than one place of their network may count: of several people, or of tabs that come at once with a ticket that was used
 	freezes bool   // their page may be let in while it is frozen, and says nothing
+	polite  bool   // they ask when they are told to, from one device, until they are let in
+	ahead   bool   // they may have a pass that puts them ahead of others
+	hasty   bool   // they ask sooner than they are told to, from one device
 }
 
 // networkOf is the network of a person.
@@ -33,13 +36,13 @@ func ownNetwork(number int) string { return fmt.Sprintf("10.%d.%d", number>>8, n
 type kindList []kind
 
 var kinds = kindList{
-	{name: "page", share: 8, live: (*visitor).page},
-	{name: "app", share: 4, live: (*visitor).app},
-	{name: "stream", share: 8, live: (*visitor).streamer},
+	{name: "page", share: 8, live: (*visitor).page, polite: true},
+	{name: "app", share: 4, live: (*visitor).app, polite: true},
+	{name: "stream", share: 8, live: (*visitor).streamer, polite: true},
 	{name: "sleeper", share: 2, live: (*visitor).sleeper},
-	{name: "reloader", share: 1, live: (*visitor).reloader},
+	{name: "reloader", share: 1, live: (*visitor).reloader, hasty: true},
 	{name: "tabs", share: 2, live: (*visitor).severalTabs, several: true},
-	{name: "impatient", share: 1, live: (*visitor).impatient},
+	{name: "impatient", share: 1, live: (*visitor).impatient, hasty: true},
 	{name: "traveller", share: 1, live: (*visitor).traveller, several: true},
 	{name: "frozen", share: 1, live: (*visitor).frozen, several: true, freezes: true},
 	{name: "buyer", share: 1, live: (*visitor).buyer},
@@ -53,6 +56,8 @@ var kinds = kindList{
 	{name: "watcher", share: 1, live: (*visitor).watcher},
 	{name: "neighbour", share: 1, live: (*visitor).page, network: "10.255.254", several: true},
 	{name: "lingerer", share: 1, live: (*visitor).lingerer},
+	{name: "caller", live: (*visitor).caller, freezes: true}, // see drawCalls
+	{name: "holder", live: (*visitor).holder, ahead: true},   // see drawPasses
 }
 
 // draw draws a kind.

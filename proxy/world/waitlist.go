@@ -1,10 +1,8 @@
 package world
 
 import (
-	"context"
 	"fmt"
 	"net/http"
-	"path/filepath"
 	"time"
 
 	"github.com/fairdoor-gate/fairdoor/proxy"
@@ -104,7 +102,7 @@ const (
 )
 
 // openWaitlist has a process keep the waitlist.
-func (w *world) openWaitlist(p *process, o *proxy.Options) {
+func (w *world) openWaitlist(p *process) {
 	l := w.plan.Waitlist
 	p.config.Rooms = append(p.config.Rooms, proxy.RoomConfig{
 		Name: clubName, Routes: []route.Route{{Path: clubPath}}, Settings: l.Room,
@@ -114,9 +112,6 @@ func (w *world) openWaitlist(p *process, o *proxy.Options) {
 		Name: listName, Room: clubName, Settings: l.Settings, URL: shopURL,
 		SMTP: &mail.SMTP{Host: "mail.example", TLS: mail.NoTLS, From: "hello@shop.example", Dial: w.post.dial(p)},
 	}})
-	o.Record = func(ctx context.Context) (*waitlist.Store, error) {
-		return waitlist.Open(ctx, filepath.Join(w.post.dir, "waitlists.db"))
-	}
 }
 
 // inviteAll has the guests of a waitlist live, and an operator plan the releases.

@@ -27,7 +27,10 @@ type world struct {
 	site    *site
 	redis   *redismodel.Server // nil where gates keep journals
 
-	post *postOffice // nil where there is no waitlist
+	post  *postOffice // nil where there is no waitlist
+	dir   string      // where the record of waitlists and passes is
+	links links
+	push  *pushService // nil where nobody is called
 
 	redisAhead atomic.Int64 // how far the clock of Redis is ahead, in nanoseconds
 	machines   []*machine
@@ -92,14 +95,17 @@ func tellStandstill(seed uint64) {
 
 // live is Run within the bubble.
 func live(t *testing.T, p *Plan, ticks *atomic.Int64) *History {
-	w := &world{ctx: t.Context(), plan: p, history: newHistory(p)}
+	w := &world{ctx: t.Context(), plan: p, history: newHistory(p), dir: t.TempDir()}
 	w.site = &site{history: w.history, way: newLink(p.Seed, "site", 100*time.Microsecond, 2*time.Millisecond), work: newLink(p.Seed, "work", time.Millisecond, 40*time.Millisecond)}
 	if p.Redis {
 		redismodel.Quiet()
 		w.redis = redismodel.New(func() time.Time { return time.Now().Add(time.Duration(w.redisAhead.Load())) }, "redis1")
 	}
 	if p.Waitlist != nil {
-		w.post = newPostOffice(w, t.TempDir())
+		w.post = newPostOffice(w)
+	}
+	if p.Calls != nil {
+		w.push = newPushService(t, w)
 	}
 	for i := range p.Gates {
 		m := &machine{world: w, number: i + 1, disk: newDisk(), wire: wire{world: w}}
@@ -116,6 +122,7 @@ func live(t *testing.T, p *Plan, ticks *atomic.Int64) *History {
 		w.people.Go(func() { newVisitor(w, i).live() })
 	}
 	w.inviteAll()
+	w.makePasses()
 	over := make(chan struct{})
 	w.faults.Go(func() { collect(over, ticks) })
 	w.faults.Go(func() { w.measure(over) })

@@ -26,9 +26,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Service is a push service. It is made by New.
+// Service is a push service. It is made by New or At.
 type Service struct {
-	URL string // http://localhost:port
+	URL string // without a path
 
 	t        testing.TB
 	clock    func() time.Time
@@ -59,12 +59,18 @@ type Message struct {
 // New returns a service that goes by the clock.
 func New(t testing.TB, clock func() time.Time) *Service {
 	t.Helper()
-	s := &Service{t: t, clock: clock, browsers: map[string]*Browser{}}
-	server := httptest.NewServer(http.HandlerFunc(s.serve))
+	s := At(t, "", clock)
+	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
 	_, port, _ := strings.Cut(strings.TrimPrefix(server.URL, "http://"), ":")
 	s.URL = "http://localhost:" + port
 	return s
+}
+
+// At returns a service at an address at which somebody else takes requests for it.
+func At(t testing.TB, url string, clock func() time.Time) *Service {
+	t.Helper()
+	return &Service{URL: url, t: t, clock: clock, browsers: map[string]*Browser{}}
 }
 
 // Subscribe returns a new browser.
@@ -102,7 +108,8 @@ func (b *Browser) Messages() []Message {
 	return append([]Message(nil), b.messages...)
 }
 
-func (s *Service) serve(w http.ResponseWriter, r *http.Request) {
+// ServeHTTP implements http.Handler.
+func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	b := s.browsers[r.URL.Path]
