@@ -37,7 +37,7 @@ func (f fields) MarshalJSON() ([]byte, error) {
 // their place; a number in JSON is a text of digits, or an int.
 type own struct {
 	lastUpdated, clock, bucket, arrived, claimUntil, address string
-	placed, entry, support                                            string
+	placed, entry, support                                   string
 	refresh, refreshLeft                                     any
 	position, usersAhead, usersQueued                        any
 	positionOrdinal                                          string
