@@ -15,6 +15,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/move"
 	"github.com/fairdoor-gate/fairdoor/proxy/occupants"
 	"github.com/fairdoor-gate/fairdoor/proxy/passes"
+	"github.com/fairdoor-gate/fairdoor/proxy/quit"
 	"github.com/fairdoor-gate/fairdoor/proxy/shed"
 	"github.com/fairdoor-gate/fairdoor/proxy/watch"
 )
@@ -27,6 +28,7 @@ func newFeatures(g feature.Gate, o *Options) []feature.Feature {
 		passes.NewFeature(g),
 		challenge.NewFeature(g),
 		move.NewFeature(g),
+		quit.NewFeature(g),
 		occupants.NewFeature(g),
 		callback.NewFeature(g),
 		edge.NewFeature(g),

@@ -153,7 +153,7 @@ func (t text) errorPages(values map[string]string) (map[problemKey][]byte, error
 // the site's logo. It does not say who may frame the page, because rooms are embedded in
 // other sites.
 func (b *builtInPages) policyFor(i Identity) string {
-	return i.policyOf(variants(b.script), b.style) + "; worker-src blob:; form-action 'none'"
+	return i.policyOf(variants(b.script), b.style) + "; worker-src blob:; form-action 'self'"
 }
 
 // variants are what a script becomes in the states of a room.

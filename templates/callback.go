@@ -21,7 +21,7 @@ func (b *builtInPages) calling(key string) map[string]*client {
 
 // callingPolicyFor is policyFor of pages with that part: their service worker is on the same site.
 func (b *builtInPages) callingPolicyFor(i Identity) string {
-	return i.policyOf(variants(b.script+callScript()), b.style) + "; worker-src blob: 'self'; form-action 'none'"
+	return i.policyOf(variants(b.script+callScript()), b.style) + "; worker-src blob: 'self'; form-action 'self'"
 }
 
 // callKeys are the keys of the strings of that part.

@@ -130,6 +130,15 @@ func (d *Desk) Take(visitor string) (ticket string, ok bool) {
 	return e.Ticket, true
 }
 
+// Drop forgets a visitor, who does not want to be called any more.
+func (d *Desk) Drop(visitor string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if e := d.calls[visitor]; e != nil {
+		d.forget(e)
+	}
+}
+
 // put adds a call. The caller holds mu.
 func (d *Desk) put(e *entry) {
 	d.calls[e.Visitor], d.endpoints[e.Subscription.Endpoint] = e, e.Visitor

@@ -118,6 +118,9 @@ func (p *part) Keeps(v *feature.Visit) bool {
 	return p.desk.Has(VisitorOf(v.Setup.Config.Name, v.Ticket.ID))
 }
 
+// LetGo implements [feature.Keeper].
+func (p *part) LetGo(v *feature.Visit) { p.desk.Drop(VisitorOf(v.Setup.Config.Name, v.Ticket.ID)) }
+
 // Paths implements [feature.Owner].
 func (f *Feature) Paths() []feature.Path {
 	return []feature.Path{{Name: path, Serve: f.serve}, {Name: "call.js", Method: http.MethodGet, Serve: serveWorker}}

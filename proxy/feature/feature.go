@@ -179,8 +179,11 @@ type (
 		Issue(to []string, r *http.Request, v *Visit, d *room.Decision) []string
 	}
 
-	// A Keeper keeps the place of a visitor whose page says goodbye.
-	Keeper interface{ Keeps(v *Visit) bool }
+	// A Keeper keeps the place of a visitor whose page says goodbye, and lets go one who gives it up.
+	Keeper interface {
+		Keeps(v *Visit) bool
+		LetGo(v *Visit)
+	}
 )
 
 // Stages are the parts of a room, and those by the stages in which they have a say, in the order of

@@ -30,6 +30,7 @@ const (
 	Carry       State = "carry"       // a link by which the place moves to another device
 	Take        State = "take"        // the button of such a link
 	Moved       State = "moved"       // the place is on another device
+	Left        State = "leftLine"    // the place was given up
 )
 
 // View is what a page tells.
@@ -87,8 +88,8 @@ func (p *Pages) AppendTo(buf []byte, language string, v View) []byte {
 	clean := func(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
 	return p.sheet.AppendTo(buf, language, p.identity, string(heading), map[string]any{
 		"path": v.Path, "token": clean(v.Token), "to": clean(v.To), "once": v.Once, "message": clean(v.Message),
-		"link": clean(v.Link), "picture": v.Picture, "back": clean(v.Enter), "carries": v.State == Carry, "takes": v.State == Take, "moved": v.State == Moved,
+		"link": clean(v.Link), "picture": v.Picture, "back": clean(v.Enter), "carries": v.State == Carry, "takes": v.State == Take, "moved": v.State == Moved || v.State == Left,
 		"form": v.State == Code || v.State == Link || v.State == Take, "gone": v.State == Gone, "unavailable": v.State == Unavailable,
-		"closed": v.State == Gone || v.State == Unavailable, "only": v.Only && v.State == Code && !v.Wrong, "wrong": v.Wrong,
+		"closed": v.State == Left || v.State == Gone || v.State == Unavailable, "only": v.Only && v.State == Code && !v.Wrong, "wrong": v.Wrong,
 	})
 }
