@@ -78,7 +78,8 @@ func (n *Numbers) Reason() Reason {
 // StopsAll reports whether this reason stops all admissions.
 func (r Reason) StopsAll() bool {
 	place := func(r Reason) int { return slices.IndexFunc(reasons, func(why reason) bool { return why.is == r }) }
-	return r != NoReason && place(r) < place(LimitReached)
+	at := place(r)
+	return 0 <= at && at < place(LimitReached)
 }
 
 // Sentence says the reason in words.
