@@ -28,9 +28,10 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/admin"
 )
 
-// described is a document, read, and what compiles its schemas.
+// described is a document, read, what finds the operation of a request, and what compiles the schemas.
 type described struct {
 	*openapi3.T
+	router  routers.Router
 	mu      sync.Mutex // held while a schema is compiled
 	schemas *jsonschema.Compiler
 }
@@ -49,11 +50,13 @@ func read(t testing.TB, h *admin.Handler) *described {
 	require.NoError(t, err)
 	require.NoError(t, doc.Validate(context.Background()))
 	doc.Servers = nil // so that it is the document of any
+	router, err := legacy.NewRouter(doc)
+	require.NoError(t, err)
 	text, err := json.Marshal(doc)
 	require.NoError(t, err)
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	require.NoError(t, err)
-	d := &described{T: doc, schemas: jsonschema.NewCompiler()}
+	d := &described{T: doc, router: router, schemas: jsonschema.NewCompiler()}
 	d.schemas.AssertFormat()
 	require.NoError(t, d.schemas.AddResource(name, value))
 	documents.Store(string(h.Document), d)
@@ -101,10 +104,8 @@ func HasFields(t testing.TB, h *admin.Handler, schema string, of any) {
 func Conform(t testing.TB, h *admin.Handler) http.Handler {
 	t.Helper()
 	doc := read(t, h)
-	router, err := legacy.NewRouter(doc.T)
-	require.NoError(t, err)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		route, params, err := router.FindRoute(r)
+		route, params, err := doc.router.FindRoute(r)
 		if err != nil {
 			h.ServeHTTP(w, r)
 			return
