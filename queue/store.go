@@ -71,6 +71,10 @@ type Note struct {
 // MaxNote is how many bytes a Note has at most.
 const MaxNote = 512
 
+// MaxNotes is how many Notes a Report has at most. A node that knows of more tells of the others with
+// its next reports.
+const MaxNotes = 1000
+
 // NotesSwept is how many notes a store looks at with each Sync, to forget those of visitors who are
 // gone.
 const NotesSwept = 250
@@ -114,8 +118,7 @@ type Report struct {
 	// the answer to their claim: see Claim.HeldOnly.
 	Told []ID
 
-	// Notes are what the site has said of visitors; in a whole report, all that the node knows of.
-	Notes []Note
+	Notes []Note // what the site has said of visitors; of a Whole report, the first of all that the node knows of
 
 	// Of the exact line.
 	Priorities []Priority // of visitors in line; a store ignores those of others

@@ -88,12 +88,14 @@ func (x *exchange) sync(ctx context.Context, now time.Time) (*queue.View, error)
 	return x.syncAlone(ctx, now)
 }
 
-// tellNotes is sync, unless a report has gone out meanwhile with all notes.
+// tellNotes syncs until the store has all notes, or does not answer: the report comes again then.
 func (x *exchange) tellNotes(ctx context.Context, now time.Time) {
 	x.mu.lock()
 	defer x.mu.unlock()
-	if x.unsent != nil || !x.notes.isTold() {
-		_, _ = x.syncAlone(ctx, now) // the report comes again until it has an answer
+	for x.unsent != nil || !x.notes.isTold() {
+		if _, err := x.syncAlone(ctx, now); err != nil {
+			return
+		}
 	}
 }
 

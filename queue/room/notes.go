@@ -2,7 +2,6 @@ package room
 
 import (
 	"maps"
-	"slices"
 	"sync"
 
 	"github.com/fairdoor-gate/fairdoor/queue"
@@ -44,22 +43,27 @@ func (n *notes) isTold() bool {
 	return len(n.untold) == 0
 }
 
-// drain takes the notes of which the store is to be told.
+// drain takes notes of which the store is to be told, as many as a report has.
 func (n *notes) drain() (list []queue.Note) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for id := range n.untold {
+		if len(list) == queue.MaxNotes {
+			break
+		}
 		list = append(list, n.said[id])
+		delete(n.untold, id)
 	}
-	clear(n.untold)
 	return list
 }
 
-// all are those that this node knows of.
-func (n *notes) all() []queue.Note {
+// tellAgain has the store be told of every note again.
+func (n *notes) tellAgain() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return slices.Collect(maps.Values(n.said))
+	for id := range n.said {
+		n.untold[id] = struct{}{}
+	}
 }
 
 // trim forgets, from time to time, the notes that have not been said since a moment, of visitors

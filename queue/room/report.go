@@ -70,6 +70,9 @@ func (x *exchange) report(now time.Time) *queue.Report {
 	p.Sessions, p.Revoked = x.sessions.drain(at)
 	p.Final = x.sessions.final()
 	x.outbox.drainInto(p)
+	if x.wantsWhole {
+		x.notes.tellAgain()
+	}
 	p.Notes = x.notes.drain()
 	p.Newcomers = int(x.conditions.newcomers.Swap(0))
 	x.memory.report(p)
@@ -83,7 +86,6 @@ func (x *exchange) report(now time.Time) *queue.Report {
 		p.Whole, p.Nodes, p.Admitted, p.Cells = true, x.memory.nodes, x.memory.admitted, x.memory.counts()
 		p.Sessions, p.Revoked = x.sessions.all(x.conditions.rules.Load().sessionsAt(at))
 		x.postpone(at, p.Sessions)
-		p.Notes = x.notes.all()
 	}
 	x.wantsWhole, x.storeIsBehind = false, false
 	return p
