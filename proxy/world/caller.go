@@ -86,13 +86,22 @@ func (v *visitor) comeBack(c called) {
 // comesInTime is how much before the end somebody comes who comes in time.
 const comesInTime = 3 * time.Second
 
+// keepsSlot says whether somebody is told that a slot is kept for them.
+func (e *Event) keepsSlot() bool { return e.What == Called && e.Text == isCalled }
+
+// keptFrom is from when on a slot is kept at the earliest of which somebody is told: their session
+// may have begun then.
+func (h *History) keptFrom(e *Event) time.Duration {
+	return e.Until - min(h.Plan.Settings.ClaimWithin, h.Plan.Settings.SessionDuration)
+}
+
 // checkCalled finds people who were told that a slot is kept for them, and who wait when they come
 // in time, or for whom it is kept for a shorter time than claim_within.
 func checkCalled(h *History, breach func(time.Duration, string, ...any)) {
 	waits := map[int]*Event{} // the calls of those who have not come since
 	for i := range h.Events {
 		e := &h.Events[i]
-		if e.What == Called && e.Text == isCalled {
+		if e.keepsSlot() {
 			waits[e.Of-1] = e
 			if kept := e.Until - e.At; kept < min(h.Plan.Settings.ClaimWithin, h.Plan.Settings.SessionDuration)-slack && !h.pushFails(e.At) && h.quiet(e.At, e.At) {
 				breach(e.At, "%s is called, and their slot is kept for %v", h.Plan.People[e.Of-1].Name, kept)
@@ -122,7 +131,7 @@ func checkGoesBack(h *History, breach func(time.Duration, string, ...any)) {
 	calls, last := map[int]call{}, map[int]Ticket{}
 	for i := range h.Events {
 		e := &h.Events[i]
-		if e.What == Called && e.Text == isCalled {
+		if e.keepsSlot() {
 			calls[e.Of-1] = call{e, last[e.Of-1], calls[e.Of-1].times + 1}
 		}
 		c, called := calls[e.Who]

@@ -43,6 +43,9 @@ func checkStays(h *History, breach func(time.Duration, string, ...any)) {
 				}
 			}
 		}
+		if e.keepsSlot() {
+			people[e.Of-1].asked = cmp.Or(people[e.Of-1].asked, h.keptFrom(e))
+		}
 		if e.Who == nobody {
 			continue
 		}

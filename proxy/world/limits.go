@@ -57,6 +57,9 @@ func read(h *History) (present []presence, admitted []admission) {
 			}
 			continue
 		}
+		if e.keepsSlot() {
+			people[e.Of-1].asked = cmp.Or(people[e.Of-1].asked, h.keptFrom(e))
+		}
 		switch e.What {
 		case Waits:
 			if v := &people[e.Who]; e.Sent >= v.at && !belated[i] { // in the first case another tab asked before

@@ -16,7 +16,7 @@ func checkPlaces(h *History, breach func(time.Duration, string, ...any)) {
 	last := make([]*Event, len(h.Plan.People)) // with what they were told to wait last, if nothing has happened to them since
 	for i := range h.Events {
 		e := &h.Events[i]
-		if e.What == Called && e.Text == isCalled { // they may use their place
+		if e.keepsSlot() { // they may use their place
 			last[e.Of-1] = nil
 		}
 		if e.Who == nobody || e.What == Goodbye || kinds.find(h.Plan.People[e.Who].Kind).strange || h.goesBefore(e) {
