@@ -397,6 +397,26 @@ var placeCases = []contractCase{
 		assert.ElementsMatch(n, roster.More, seated(rest))
 		assert.NotContains(n, seated(roster), roster.More[0])
 	}},
+	{"a roster tells since when people are in for as long as they are", func(n *node) {
+		const people = queue.MaxRoster + 1
+		s := ample()
+		s.TotalActiveUsers, s.NewUsersPerMinute, s.QueueTicketTTL = people, people, 2*time.Minute
+		n.configure(s)
+		n.admit(newcomers(people)...)
+		for range 40 {
+			n.pass(30 * time.Second)
+			var renewed []queue.Session
+			for i := range people {
+				renewed = append(renewed, queue.Session{ID: id(1 + i), Expires: n.now.Add(time.Minute)})
+			}
+			n.sync(queue.Report{Sessions: renewed})
+		}
+		roster := n.roster()
+		require.Len(n, roster.Seated, queue.MaxRoster)
+		for _, in := range roster.Seated {
+			require.Equal(n, start, in.AcceptedAt)
+		}
+	}},
 }
 
 // newcomers are the claims of visitors 1 to n.

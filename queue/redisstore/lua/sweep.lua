@@ -17,11 +17,16 @@ r.any_revoked = call('ZCOUNT', REVOKED, 0, '+inf') > 0
 drop(DRAWN, r.now)
 drop(LEFT, r.now - $Lately)
 if rules.version > 0 then drop(UNTOLD, ago(rules.place)) end
--- In a small room, the store keeps when each session was admitted for as long as it lasts.
-local past = rules.version > 0 and dead(ADMITTED, math.min(by_room(r.sessions_now - math.max(rules.duration, rules.maxsession)), ago(rules.place))) or {}
-each(past, function(part)
-  local ends = rules.total < STEP and #past < STEP and call('ZMSCORE', SESSIONS, unpack(part)) or {}
-  local gone = {}
+-- When a session was admitted is kept for as long as it lasts. Of those admitted long ago some are
+-- looked at, from another place in their order with each millisecond.
+local function admitted_before(past)
+  local many = call('ZCOUNT', ADMITTED, 0, whole(past))
+  local from = math.floor(math.max(0, many - STEP) * (r.now % 1009) / 1008)
+  return call('ZRANGEBYSCORE', ADMITTED, 0, whole(past), 'LIMIT', from, STEP)
+end
+local long_ago = math.min(by_room(r.sessions_now - math.max(rules.duration, rules.maxsession)), ago(rules.place))
+each(rules.version > 0 and admitted_before(long_ago) or {}, function(part)
+  local ends, gone = call('ZMSCORE', SESSIONS, unpack(part)), {}
   for i, id in ipairs(part) do
     if not ends[i] then table.insert(gone, id) end
   end
