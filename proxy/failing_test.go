@@ -111,7 +111,7 @@ func TestAdmissionsPauseWhileTheOriginFailsAndResume(t *testing.T) {
 	assert.Equal(t, true, a.Told("inWaitingRoom"), "nobody new is let in")
 	assert.Equal(t, false, waiting.Get("/", gatetest.AsJSON).Told("waitTimeKnown"))
 	assert.Equal(t, true, waiting.Get("/", gatetest.AsJSON).Told("admissionsPaused"))
-	assert.Contains(t, waiting.Get("/").Body, `<p id="wait">Admissions are paused at the moment.</p>`)
+	assert.Contains(t, waiting.Get("/").Body, `<p id="wait">The site is not answering</p>`)
 	assert.Contains(t, f.API(http.MethodGet, "/metrics", "", nil).Body, `fairdoor_admissions_paused{room="shop"} 1`)
 	assert.Equal(t, http.StatusBadGateway, in.Get("/").Status, "who is in gets the origin's fault")
 	assert.Equal(t, http.StatusServiceUnavailable, f.Visitor().Get("/logo.png", gatetest.With("Sec-Fetch-Dest", "image")).Status)
