@@ -1,6 +1,7 @@
 package templates
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 
@@ -29,6 +30,7 @@ func plain(d Data, v Visitor) (Data, own) {
 	if d.Refreshes() {
 		o.refresh, o.refreshLeft = v.RefreshSeconds, v.LeftSeconds
 		o.arrived = v.ArrivedAt.UTC().Format("2006-01-02T15:04:05.000Z")
+		o.support = string(bytes.TrimRight(v.SupportCode[:], "\x00"))
 	}
 	if d.counts() {
 		o.bucket = v.BucketID.UTC().Format("2006-01-02T15:04:05.000Z")

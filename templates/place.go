@@ -27,7 +27,8 @@ type Visitor struct {
 	// Entry is the name of the visitor's entry in a draw: letters and digits. It is written where
 	// Data has Drawn.
 	Entry string
-	// SupportCode is what the visitor tells people who help them. It is written while visitors check in.
+	// SupportCode is what the visitor tells people who help them. It is written while visitors check in,
+	// who all have one.
 	SupportCode SupportCode
 	// Address is the path and query of the page, as a browser that asks for it writes them;
 	// "" is "/". JSON does not have it.
@@ -37,7 +38,7 @@ type Visitor struct {
 	Place Place
 }
 
-// SupportCode is a code such as 7F3K-Q2M9; the zero one is none.
+// SupportCode is a code such as 7F3K-Q2M9; the zero one is written as nothing.
 type SupportCode [9]byte
 
 // Place is a visitor's place in the line. Only an exact line has ticket numbers. Numbers

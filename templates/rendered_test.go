@@ -59,7 +59,7 @@ func anyVisitor(p templates.Place) *rapid.Generator[templates.Visitor] {
 			Address:     rapid.StringMatching(`/[a-z'&"<;,]{0,9}`).Draw(t, "address"),
 			LastUpdated: anyTime().Draw(t, "updated"), RefreshSeconds: rapid.IntRange(1, 5000).Draw(t, "seconds"),
 			LeftSeconds: rapid.IntRange(1, 5000).Draw(t, "left"), Entry: rapid.StringMatching(`[0-9A-Z]{0,9}`).Draw(t, "entry"), PlacedAt: anyTime().Draw(t, "placed"), BucketID: anyTime().Draw(t, "bucket"),
-			Place: anyAlike(p).Draw(t, "place"),
+			Place: anyAlike(p).Draw(t, "place"), SupportCode: templates.SupportCode([]byte(rapid.StringMatching(`[0-9A-Z]{4}-[0-9A-Z]{4}`).Draw(t, "support"))),
 		}
 	})
 }

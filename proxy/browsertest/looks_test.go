@@ -50,7 +50,7 @@ func preview(t *testing.T) *httptest.Server {
 			w.Header().Set("Content-Security-Policy", set.ContentSecurityPolicy())
 		}
 		_, _ = w.Write(answer.AppendTo(nil, templates.Visitor{
-			LastUpdated: time.Date(2026, 11, 21, 10, 30, 0, 0, time.UTC), RefreshSeconds: 1, Place: data.Place, Entry: "4F7KQ2M9",
+			LastUpdated: time.Date(2026, 11, 21, 10, 30, 0, 0, time.UTC), RefreshSeconds: 1, Place: data.Place, Entry: "4F7KQ2M9", SupportCode: templates.SupportCode([]byte("7F3K-Q2M9")),
 		}))
 	}))
 	t.Cleanup(server.Close)
