@@ -9,7 +9,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/feature"
 	"github.com/fairdoor-gate/fairdoor/proxy/reply"
 	"github.com/fairdoor-gate/fairdoor/queue"
-	queueroom "github.com/fairdoor-gate/fairdoor/queue/room"
+	"github.com/fairdoor-gate/fairdoor/queue/room"
 	"github.com/fairdoor-gate/fairdoor/templates/passpage"
 )
 
@@ -58,7 +58,7 @@ func (f *Feature) serve(w http.ResponseWriter, r *http.Request) {
 			k.LetGo(&v)
 		}
 		of.Queue.Leave(v.Now, v.Ticket)
-		v.SetCookies(w.Header(), r, &queueroom.Decision{Drop: true})
+		v.SetCookies(w.Header(), r, &room.Decision{Drop: true})
 	}
 	p, _ := feature.PartOf[*part](s)
 	language, h := p.pages.Match(feature.HeaderValue(r.Header["Accept-Language"])), w.Header()
