@@ -51,32 +51,3 @@ func TestManyNotesAreToldAgainInPartsToAStoreThatHasForgottenThem(t *testing.T) 
 	}
 	assert.Equal(t, queue.MaxNotes, store.most)
 }
-
-func TestAStoreThatHasForgottenIsNotToldWhatWasSaidInAnEarlierSession(t *testing.T) {
-	t.Parallel()
-	server := redistest.Start(t, redistest.Options{})
-	store := newClocked(open(t, server.URL()))
-	ctx, now, s := context.Background(), start, queue.Settings{TotalActiveUsers: 5, NewUsersPerMinute: 60, SessionDuration: time.Minute}
-	one, other := newRoom(t, store, now, s), newRoom(t, store, now, s)
-	pass := func(d time.Duration) {
-		for end := now.Add(d); now < end; {
-			now = now.Add(time.Second)
-			store.set(now)
-			require.NoError(t, one.Sync(ctx, now.Time()))
-			require.NoError(t, other.Sync(ctx, now.Time()))
-		}
-	}
-	pass(2 * time.Second)
-	user := room.Request{Subject: room.SubjectID("shop", "ann")}
-	require.Equal(t, room.Admitted, one.Visit(ctx, now.Time(), user).Outcome)
-	one.Say(ctx, now.Time(), user.Subject, `"Ann"`)
-	pass(2 * time.Minute)
-	require.Equal(t, room.Admitted, other.Visit(ctx, now.Time(), user).Outcome)
-	pass(2 * time.Second)
-	server.Do("FLUSHALL")
-	pass(10 * time.Second)
-	roster, err := one.Everybody(ctx)
-	require.NoError(t, err)
-	require.Len(t, roster.Seated, 1)
-	assert.Empty(t, roster.Seated[0].Note)
-}

@@ -268,7 +268,6 @@ func (x *exchange) follow(began time.Time, v *view) {
 
 // learn takes in what the store tells of other nodes' visitors. The caller holds mu.
 func (x *exchange) learn(answer *queue.View) {
-	since := x.since
 	if !answer.Recovering { // else it does not know yet who was there, and who is in
 		x.since, x.memory.nodes = answer.Now, answer.Nodes
 	}
@@ -278,9 +277,6 @@ func (x *exchange) learn(answer *queue.View) {
 		x.sessions.learn(answer.Now, s.ID, min(s.Expires, answer.Now.Add(rules.sessionLasts())))
 		x.presence.enter(answer.Now, rules, s.ID)
 		x.onEnter(s.ID)
-		if !rules.Method.HasExactLine() { // else it may have been said while they waited
-			x.notes.forgetBefore(since, s.ID)
-		}
 	}
 	for _, id := range answer.Left {
 		x.onLeave(id)

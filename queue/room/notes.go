@@ -36,16 +36,6 @@ func (n *notes) forget(id queue.ID) {
 	delete(n.untold, id)
 }
 
-// forgetBefore forgets what was said before a moment of a visitor who has come since then, anew.
-func (n *notes) forgetBefore(at queue.Instant, id queue.ID) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if known, said := n.said[id]; said && known.At < at {
-		delete(n.said, id)
-		delete(n.untold, id)
-	}
-}
-
 // isTold reports whether every note has gone out with a report.
 func (n *notes) isTold() bool {
 	n.mu.Lock()
