@@ -18,8 +18,9 @@ var (
 	pageSource string
 	//go:embed page/page.css
 	styleSource string
-	//go:embed page/page.js
-	scriptSource string
+	// page.min.js is made from page.js: see TestTheScriptOfThePageIsMadeFromItsSource.
+	//go:embed page/page.min.js
+	pageScript string
 	//go:embed page/count.js
 	countSource string
 	//go:embed page/own.js
@@ -69,7 +70,7 @@ var builtIn = sync.OnceValues(func() (*builtInPages, error) {
 	if err != nil {
 		return nil, err
 	}
-	style, script := squeezeStyle(styleSource), shorten(scriptSource)
+	style, script := squeezeStyle(styleSource), pageScript
 	b := &builtInPages{
 		codes:   slices.Sorted(maps.Keys(texts)),
 		pages:   make(map[string]*Page, len(texts)),

@@ -240,7 +240,7 @@ func TestColoursHaveTheContrastThatReadersNeed(t *testing.T) {
 
 func TestTheScriptOnlyUsesStringsThatThePageGivesIt(t *testing.T) {
 	calls := newSet(t, templates.Options{CallBack: "key"}).Page("en-US", state(t, "fifo")).AppendTo(nil, at(templates.Place{}))
-	script, page := templates.Script(), pageOf(t, "en-US", "paused")+pageOf(t, "en-US", "prequeue")+string(calls)
+	script, page := templates.SqueezeScript(string(source(t, "page/page.js"))), pageOf(t, "en-US", "paused")+pageOf(t, "en-US", "prequeue")+string(calls)
 	kebab := regexp.MustCompile(`[A-Z]`)
 	used := regexp.MustCompile(`\bsay\.(\w+)`).FindAllStringSubmatch(script, -1)
 	used = append(used, regexp.MustCompile(`[?:]'(\w+)':[!w]`).FindAllStringSubmatch(script, -1)...)

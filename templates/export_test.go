@@ -78,12 +78,11 @@ func Passes(source []byte) bool { return len(check(source)) == 0 }
 // Texts are the strings of each language.
 func Texts() (map[string]text, error) { return readTexts() }
 
-// Style and Script are the sources that the built-in pages carry.
-func Style() string  { return squeezeStyle(styleSource) }
-func Script() string { return squeezeScript(scriptSource) }
+// Style is the style sheet that the built-in pages carry.
+func Style() string { return squeezeStyle(styleSource) }
 
-// Shorten is what becomes of a script.
-func Shorten(source string) string { return shorten(source) }
+// SqueezeScript is what becomes of a script.
+func SqueezeScript(source string) string { return squeezeScript(source) }
 
 // Broken is a custom page that cannot be rendered, which Parse never returns.
 func Broken() (*Page, error) {

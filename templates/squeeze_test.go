@@ -1,24 +1,30 @@
 package templates_test
 
 import (
+	"os"
 	"testing"
 
+	"github.com/evanw/esbuild/pkg/api"
 	"github.com/stretchr/testify/assert"
-
-	"github.com/fairdoor-gate/fairdoor/templates"
+	"github.com/stretchr/testify/require"
 )
 
-func TestOnlyWhatAScriptDeclaresGetsAShorterName(t *testing.T) {
-	for source, short := range map[string]string{
-		"const element = document.body;\nelement.hidden = true;":                                                                "const a=document.body;a.hidden=true;",
-		"let stream, leads = 1;\nif (leads) stream.leads = 'stream';":                                                           "let b,a=1;if(a)b.leads='stream';",
-		"const waitTime = 3;\nsay({waitTime, other: 4});":                                                                       "const waitTime=3;say({waitTime,other:4});",
-		"const signal = a();\nget(here, {mode, signal});":                                                                       "const signal=a();get(here,{mode,signal});",
-		"const place = 1;\nconst heed = {place: w => place};\nshow(...place);":                                                  "const a=1;const b={place:w=>a};show(...a);",
-		"let failing = a ? b : c;\nreturn failing ? say.failing : failing;":                                                     "let d=a?b:c;return d?say.failing:d;",
-		"const enter = () => { reload(); };\n\nconst admitted = () => {\n  const unseen = hidden;\n  later(enter, unseen);\n};": "const a=()=>{reload();};const b=()=>{const c=hidden;later(a,c);};",
-		"const one = 1;\nconst f = () => one;":                                                                                  "const a=1;const f=()=>a;",
-	} {
-		assert.Equal(t, short, templates.Shorten(source))
+func source(t *testing.T, path string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return text
+}
+
+// The browsers that the page works in know what JavaScript was in 2018.
+func TestTheScriptOfThePageIsMadeFromItsSource(t *testing.T) {
+	const made = "page/page.min.js"
+	result := api.Transform(string(source(t, "page/page.js")), api.TransformOptions{
+		MinifyWhitespace: true, MinifyIdentifiers: true, MinifySyntax: true, Target: api.ES2018, Charset: api.CharsetUTF8, LegalComments: api.LegalCommentsNone,
+	})
+	require.Empty(t, result.Errors)
+	if *update {
+		require.NoError(t, os.WriteFile(made, result.Code, 0o644))
 	}
+	assert.Equal(t, string(result.Code), string(source(t, made)), "page.js has changed: run this test with -update")
 }
