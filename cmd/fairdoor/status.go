@@ -117,17 +117,18 @@ func (t statusTable) show(ctx context.Context, api client.API) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	heading, cells := "ROOM\tSTATUS\tMETHOD\tACTIVE\tOPEN\tQUEUED\tTHIS MINUTE\tLONGEST WAIT\tWHY", standing.cells
+	columns, cells := []string{"ROOM", "STATUS", "METHOD", "ACTIVE", "OPEN", "QUEUED", "THIS MINUTE", "LONGEST WAIT", "WHY"}, standing.cells
 	if t.queued != nil {
-		heading = "ROOM\tSTATUS\tMETHOD\tACTIVE\tOPEN\tQUEUED\tTREND\tTHIS MINUTE\tLONGEST WAIT\tWHY"
+		behindQueued := slices.Index(columns, "QUEUED") + 1
+		columns = slices.Insert(columns, behindQueued, "TREND")
 		cells = func(s standing) []any {
 			t.queued[s.Name] = append(t.queued[s.Name], s.EstimatedQueuedUsers)
 			t.queued[s.Name] = t.queued[s.Name][max(0, len(t.queued[s.Name])-maxTrend):]
-			return slices.Insert(s.cells(), 6, any(sparkline(t.queued[s.Name])))
+			return slices.Insert(s.cells(), behindQueued, any(sparkline(t.queued[s.Name])))
 		}
 	}
 	var text bytes.Buffer
-	if err = writeTable(&text, heading, rooms, cells); err != nil || !t.color {
+	if err = writeTable(&text, strings.Join(columns, "\t"), rooms, cells); err != nil || !t.color {
 		return text.Bytes(), err
 	}
 	lines := strings.Split(text.String(), "\n")

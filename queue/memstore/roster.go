@@ -1,8 +1,6 @@
 package memstore
 
-import (
-	"github.com/fairdoor-gate/fairdoor/queue"
-)
+import "github.com/fairdoor-gate/fairdoor/queue"
 
 // roster lists who is in the room and who is in line.
 func (r *room) roster(ids []queue.ID) *queue.Roster {
