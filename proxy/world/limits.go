@@ -179,5 +179,5 @@ func checkLogs(h *History, breach func(time.Duration, string, ...any)) {
 
 // isFlawless says whether nothing goes wrong.
 func (h *History) isFlawless() bool {
-	return len(h.Plan.Faults) == 0 && (h.Plan.Waitlist == nil || len(h.Plan.Waitlist.Outages) == 0)
+	return len(h.Plan.Faults) == 0 && (h.Plan.Waitlist == nil || len(h.Plan.Waitlist.Outages) == 0) && (h.Plan.Calls == nil || len(h.Plan.Calls.Outages) == 0)
 }

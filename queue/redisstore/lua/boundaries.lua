@@ -2,59 +2,69 @@
 -- bounds has them: when the store last looked, and of each boundary where it is and when a
 -- longer bucket was cut there, or 0.
 
-local BOUND = '>dd'
+local BOUND, BYTES = '>dd', 16
 
--- segments are the times between the boundaries, and between multiples of the longest
--- bucket, in which people are counted.
-local function segments(packed, buckets, people)
-  local settled, list, at, i = r.now - rules.back - r.slack, {}, 9, 1
-  local function add(begin, cut, fine)
-    local last = list[#list]
-    if not last or last.at < begin then list[#list + 1] = {at = begin, cut = cut, fine = fine, people = 0} end
-  end
-  local function whole_ones(before)
-    while buckets[i] and buckets[i] - buckets[i] % rules.longest < before do
-      add(buckets[i] - buckets[i] % rules.longest, 0, false)
-      i = i + 1
+-- segments returns when the times begin in which people are counted, between the boundaries and between multiples of the longest
+-- bucket, and when a longer bucket was cut there: false where it is such a multiple only. Lists of numbers take less time than one
+-- of tables.
+local function segments(packed, starts)
+  local wholes, over = {}, 0
+  for _, start in ipairs(starts) do
+    if start >= over then
+      wholes[#wholes + 1] = start - start % rules.longest
+      over = wholes[#wholes] + rules.longest
     end
   end
-  while at < #packed do
-    local begin, cut
-    begin, cut, at = unpacked(BOUND, packed, at)
-    whole_ones(begin)
-    add(begin, cut, true)
+  local begins, cuts, n, last, whole_one = {}, {}, 0, 0, 1
+  local function add(begin, cut)
+    n, last = n + 1, begin
+    begins[n], cuts[n] = begin, cut
   end
-  whole_ones(math.huge)
-  local counted = 1
-  for k, s in ipairs(list) do
-    local after = list[k + 1]
-    s.ends, s.settled = s.at - s.at % rules.longest + rules.longest, s.cut <= settled
-    if after and after.at <= s.ends then s.ends, s.settled = after.at, s.settled and after.cut <= settled end
-    while buckets[counted] and tonumber(buckets[counted]) < s.ends do
-      s.people = s.people + people[counted]
-      counted = counted + 1
+  local function add_wholes(before)
+    while wholes[whole_one] and wholes[whole_one] < before do
+      if wholes[whole_one] > last then add(wholes[whole_one], false) end
+      whole_one = whole_one + 1
     end
   end
-  return list
+  sound(#packed < 9 or #packed % BYTES == 8)
+  for at = 9, #packed, BYTES do
+    local begin, cut = struct.unpack(BOUND, packed, at)
+    if (wholes[whole_one] or begin) < begin then add_wholes(begin) end
+    if begin > last then add(begin, cut) end
+  end
+  add_wholes(math.huge)
+  return begins, cuts
 end
 
 -- cut_segments returns the boundaries that the segments should have. One into which people
 -- are arriving now ends with the last arrival bucket that is over. One that is older is cut
 -- into equal parts of its time.
-local function cut_segments(list, least)
-  local bounds, ahead, MOST, now = {}, 0, $MaxBoundaries, r.now - r.now % $ArrivalTime
+local function cut_segments(packed, starts, people, least)
+  local begins, cuts = segments(packed, starts)
+  local settled, now, counted = r.now - rules.back - r.slack, r.now - r.now % $ArrivalTime, 1
+  local bounds, ahead, MOST = {}, 0, $MaxBoundaries
   local function set(at, cut) bounds[#bounds + 1] = struct.pack(BOUND, at, cut) end
-  for _, s in ipairs(list) do
-    local most, spare, open = math.max(least, math.floor(ahead / $CutShare)), MOST - #bounds, s.ends > r.now
-    local parts = math.min(math.ceil(s.people / most), s.ends - s.at, spare)
-    if not open and s.settled and parts > 1 then
-      set(s.at, 0)
-      for k = 1, parts - 1 do set(s.at + math.floor((s.ends - s.at) * k / parts), r.now) end
-    elseif s.fine and spare > 0 and (s.people > 0 or open or not s.settled) then
-      set(s.at, s.cut)
+  for k, begin in ipairs(begins) do
+    local cut, after, ends = cuts[k], begins[k + 1], begin - begin % rules.longest + rules.longest
+    local all_settled = (cut or 0) <= settled
+    if after and after <= ends then ends, all_settled = after, all_settled and (cuts[k + 1] or 0) <= settled end
+    local here, open, spare, parts = 0, ends > r.now, MOST - #bounds, 1
+    while starts[counted] and starts[counted] < ends do
+      here = here + people[counted]
+      counted = counted + 1
     end
-    if open and s.people > most and s.at < now and spare > 1 then set(now, 0) end
-    ahead = ahead + s.people
+    local many = here > least and here > math.floor(ahead / $CutShare)
+    if many and not open and all_settled then
+      parts = math.min(math.ceil(here / math.max(least, math.floor(ahead / $CutShare))), ends - begin, spare)
+    end
+    if parts > 1 then
+      set(begin, 0)
+      for i = 1, parts - 1 do set(begin + math.floor((ends - begin) * i / parts), r.now) end
+    elseif cut and spare > 0 and (here > 0 or open or not all_settled) then
+      set(begin, cut)
+    end
+    if many and open and begin < now and spare > 1 then set(now, 0) end
+    ahead = ahead + here
   end
   return table.concat(bounds)
 end
@@ -71,7 +81,9 @@ local function cut_buckets(buckets, people, per_minute)
   if #packed < 8 or r.awaits_until == 0 and r.now - struct.unpack('>d', packed) >= $CutInterval then
     per_minute = per_minute or math.min(rules.perminute, rules.total * MINUTE / rules.lasts)
     local least = math.max(1, math.floor(per_minute * $CutTime / MINUTE))
-    packed = struct.pack('>d', r.now) .. cut_segments(segments(packed, buckets, people), least)
+    local starts = {}
+    for i, bucket in ipairs(buckets) do starts[i] = numeric(bucket) end
+    packed = struct.pack('>d', r.now) .. cut_segments(packed, starts, people, least)
     call('HSET', META, 'bounds', packed)
   end
   return string.sub(packed, 9)
