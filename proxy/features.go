@@ -18,6 +18,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/quit"
 	"github.com/fairdoor-gate/fairdoor/proxy/shed"
 	"github.com/fairdoor-gate/fairdoor/proxy/watch"
+	"github.com/fairdoor-gate/fairdoor/proxy/why"
 )
 
 // newFeatures returns what rooms may have beside their limits, in the order in which they are
@@ -29,6 +30,7 @@ func newFeatures(g feature.Gate, o *Options) []feature.Feature {
 		challenge.NewFeature(g),
 		move.NewFeature(g),
 		quit.NewFeature(g),
+		why.NewFeature(g),
 		occupants.NewFeature(g),
 		callback.NewFeature(g),
 		edge.NewFeature(g),

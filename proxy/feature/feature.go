@@ -66,6 +66,9 @@ type Closer interface{ Close() }
 // A Hearer is a part that hears what the site says of visitors.
 type Hearer interface{ HearsOfVisitors() }
 
+// A Preferrer is a part by which some people may be let in before others who came earlier.
+type Preferrer interface{ PrefersSome(by queue.Method) bool }
+
 // A Drainer keeps answers open, which it ends when the gate drains.
 type Drainer interface{ Drain() }
 

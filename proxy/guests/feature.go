@@ -18,6 +18,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/networks"
 	"github.com/fairdoor-gate/fairdoor/proxy/origin"
 	"github.com/fairdoor-gate/fairdoor/proxy/reply"
+	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
@@ -253,6 +254,9 @@ func (d *door) Recognise(r *http.Request, v *feature.Visit) {
 		v.Subject = id
 	}
 }
+
+// PrefersSome implements [feature.Preferrer].
+func (d *door) PrefersSome(by queue.Method) bool { return d.priority > 0 && by.HasExactLine() }
 
 // Header tells the site of the guest who sends a request: the entry's id, the how-manieth spot of
 // the list they have, and when they were invited. It is a dictionary of structured fields (RFC

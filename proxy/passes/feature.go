@@ -180,6 +180,9 @@ func (r *Room) Recognise(q *http.Request, v *feature.Visit) {
 	}
 }
 
+// PrefersSome implements [feature.Preferrer].
+func (*Room) PrefersSome(queue.Method) bool { return true }
+
 // Before implements [feature.Doorkeeper]: who has no pass in a room for their holders is asked for
 // a code.
 func (r *Room) Before(w http.ResponseWriter, q *http.Request, v *feature.Visit) bool {
