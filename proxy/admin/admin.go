@@ -9,11 +9,13 @@
 //	description.go  what a room goes by, as JSON
 //	status.go       how a room stands
 //	table.go        how all rooms stand, as CSV
-//	overview.go     what the dashboard shows
-//	past.go         what it shows of the last hours
-//	happening.go    what it shows of events, and the origin's pace
+//	overview.go     the dashboard: the page of all rooms
+//	now.go          the pages of a room
+//	past.go         what they show of the last hours
+//	happening.go    what they show of events, and the origin's pace
 //	pressure.go     whether the origin is slow, and the limits that are proposed
 //	switches.go     changes that are made in the dashboard
+//	forecast.go     what a change does to the line
 //	login.go        who may use the dashboard
 //	operator.go     the names of operators
 //	document.go     the description of the API in OpenAPI

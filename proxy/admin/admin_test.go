@@ -112,11 +112,15 @@ func describe(name string, guarded route.Route) admin.Description {
 
 func newGate(t *testing.T) *gate {
 	s := queue.Settings{TotalActiveUsers: 1, NewUsersPerMinute: 10}
-	r, err := overrides.Open(t.Context(), now, overrides.Config{Config: room.Config{Name: "shop", Settings: s, Store: memstore.New()}, Log: zap.NewNop()})
+	past := record.Open("", now, zap.NewNop())
+	r, err := overrides.Open(t.Context(), now, overrides.Config{
+		Config: room.Config{Name: "shop", Settings: s, Store: memstore.New()}, Log: zap.NewNop(),
+		OnChange: func(c overrides.Change) { past.Note("shop", record.Change(c)) },
+	})
 	require.NoError(t, err)
 	_, err = r.Reload(t.Context(), now, overrides.File{Settings: s})
 	require.NoError(t, err)
-	return &gate{t: t, log: zap.NewNop(), record: record.Open("", now, zap.NewNop()), shop: &shop{Room: r}}
+	return &gate{t: t, log: zap.NewNop(), record: past, shop: &shop{Room: r}}
 }
 
 // ask asks the handler of a gate.

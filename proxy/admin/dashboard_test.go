@@ -65,11 +65,11 @@ func hidden(t *testing.T, page, action string) url.Values {
 func TestAChangeInTheDashboardIsAskedAboutAndThenMade(t *testing.T) {
 	g := newGate(t)
 	o := &operator{handler: g.handler()}
-	require.Contains(t, o.send("/", nil).Body.String(), "Hold everybody new")
+	require.Contains(t, o.send("/rooms/shop", nil).Body.String(), "Hold everybody new")
 	form := url.Values{
 		"was.total_active_users": {"1"}, "total_active_users": {" 7 "}, "was.queue_all": {"false"}, "queue_all": {"true"},
 		"was.new_users_per_minute": {"99"}, "new_users_per_minute": {"99"}, // which the room has not, and the operator has not touched
-		"was.message": {""}, "message": {"Back at <8>,\r\nas you \"know\""},
+		"page": {"limits"}, "was.message": {""}, "message": {"Back at <8>,\r\nas you \"know\""},
 	}
 	asked := o.send("/rooms/shop/ask", form)
 	require.Equal(t, http.StatusOK, asked.Code)
@@ -84,21 +84,58 @@ func TestAChangeInTheDashboardIsAskedAboutAndThenMade(t *testing.T) {
 
 	done := o.send("/rooms/shop/change", hidden(t, asked.Body.String(), "/rooms/shop/change"))
 	require.Equal(t, http.StatusSeeOther, done.Code)
-	assert.Equal(t, "/?changed=shop#shop", done.Header().Get("Location"))
+	assert.Equal(t, "/rooms/shop/limits?done=1622130850000", done.Header().Get("Location"))
 	s := g.shop.Room.Queue().Settings()
 	assert.Equal(t, 7, s.TotalActiveUsers)
 	assert.Equal(t, 10, s.NewUsersPerMinute)
 	assert.True(t, s.QueueAll)
 	assert.Equal(t, "Back at <8>,\nas you \"know\"", s.Message)
-	page := o.send("/?changed=shop", nil).Body.String()
-	for _, want := range []string{"shop is changed, on every gate.", "Queue-all", "Let people in again", "<td>192.0.2.1</td><td>2021-05-27 15:54:10 UTC</td>"} {
+	page := o.send(done.Header().Get("Location"), nil).Body.String()
+	for _, want := range []string{
+		"shop is changed, on every gate.", "Visitors that may be active at once — <code>total_active_users</code>: 1 → <strong>7</strong>", "Queue-all",
+		`<td>192.0.2.1</td><td><time datetime="2021-05-27T15:54:10Z">2021-05-27 15:54:10 UTC</time></td>`,
+	} {
 		assert.Contains(t, page, want)
 	}
+	assert.Contains(t, o.send("/rooms/shop", nil).Body.String(), "Let people in again")
 
 	back := o.send("/rooms/shop/ask", url.Values{"reset": {"queue_all"}})
 	assert.Contains(t, back.Body.String(), `<td>on</td><td class="then">as in the file</td>`)
 	require.Equal(t, http.StatusSeeOther, o.send("/rooms/shop/change", hidden(t, back.Body.String(), "/rooms/shop/change")).Code)
 	assert.False(t, g.shop.Room.Queue().Settings().QueueAll)
+}
+
+func TestWhatWasDoneIsUndoneByOneButton(t *testing.T) {
+	g := newGate(t)
+	o := &operator{handler: g.handler()}
+	change := func(from, to string) string {
+		t.Helper()
+		asked := o.send("/rooms/shop/ask", url.Values{"page": {"limits"}, "was.total_active_users": {from}, "total_active_users": {to}}).Body.String()
+		done := o.send("/rooms/shop/change", hidden(t, asked, "/rooms/shop/change"))
+		require.Equal(t, http.StatusSeeOther, done.Code)
+		return done.Header().Get("Location")
+	}
+	undo := hidden(t, o.send(change("1", "7"), nil).Body.String(), "/rooms/shop/undo")
+	w := o.send("/rooms/shop/undo", undo)
+	require.Equal(t, http.StatusSeeOther, w.Code)
+	assert.Equal(t, 1, g.shop.Room.Queue().Settings().TotalActiveUsers)
+	assert.Empty(t, overrides.Of(g.shop.Room.Queue().Configuration()).Changes, "it is as in the file again")
+
+	again := o.send("/rooms/shop/undo", undo)
+	assert.Equal(t, http.StatusOK, again.Code)
+	assert.Contains(t, again.Body.String(), "Somebody has changed this room since you were asked.")
+	assert.Equal(t, http.StatusGone, o.send("/rooms/shop/undo", url.Values{"done": {"17"}}).Code)
+	assert.NotContains(t, o.send("/rooms/shop?done=17", nil).Body.String(), "is changed, on every gate")
+}
+
+func TestALinkToARoomIsFollowedByWhoHasLoggedIn(t *testing.T) {
+	g := newGate(t)
+	o := &operator{handler: g.handlerWith("secret")}
+	login := hidden(t, o.send("/rooms/shop/history", nil).Body.String(), "/login")
+	for to, want := range map[string]string{login.Get("to"): "/rooms/shop/history", "//evil.example": "/", "https://evil.example/": "/", `/\\evil.example`: "/", "": "/"} {
+		in := o.send("/login", url.Values{"token": {"secret"}, "to": {to}})
+		assert.Equal(t, want, in.Header().Get("Location"), to)
+	}
 }
 
 func TestAChangeOfARoomThatWasChangedMeanwhileIsAskedAboutAgain(t *testing.T) {
@@ -144,7 +181,7 @@ func TestPagesOfTheDashboardMayDoLittleAndBeFramedByNobody(t *testing.T) {
 	g := newGate(t)
 	o := &operator{handler: g.handler()}
 	pages := []*httptest.ResponseRecorder{
-		o.send("/", nil), o.send("/rooms/shop/ask", url.Values{"was.queue_all": {"false"}, "queue_all": {"true"}}),
+		o.send("/", nil), o.send("/rooms/shop", nil), o.send("/rooms/shop/limits", nil), o.send("/rooms/shop/events", nil), o.send("/rooms/shop/history", nil), o.send("/rooms/shop/ask", url.Values{"was.queue_all": {"false"}, "queue_all": {"true"}}),
 		o.send("/rooms/shop/ask", url.Values{}), (&operator{handler: g.handlerWith("secret")}).send("/", nil),
 	}
 	for _, w := range pages {
@@ -259,7 +296,7 @@ func TestChangesAreSignedWithTheNameThatTheOperatorGives(t *testing.T) {
 	o.cookies = o.send("/login", url.Values{"token": {"secret"}, "name": {" Zoë  <b>O'Neill</b> "}}).Result().Cookies()
 	set("true")
 	assert.Equal(t, "Zoë <b>O'Neill</b> (192.0.2.1)", signed())
-	page := o.send("/", nil).Body.String()
+	page := o.send("/rooms/shop/history", nil).Body.String()
 	assert.Contains(t, page, "Zoë &lt;b&gt;O&#39;Neill&lt;/b&gt; (192.0.2.1)")
 	assert.NotContains(t, page, "<b>O")
 	for name, want := range map[string]string{
@@ -294,11 +331,13 @@ func TestTheDashboardComesInTimeWhileStoresHang(t *testing.T) {
 	o := &operator{handler: g.handler()}
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		assert.Contains(t, o.send("/", nil).Body.String(), "Hold everybody new")
-		assert.Equal(t, 2*time.Second, time.Since(began), "for all rooms together")
+		assert.Contains(t, o.send("/", nil).Body.String(), "/rooms/shop")
+		assert.Zero(t, time.Since(began), "how rooms stand is known")
+		assert.Contains(t, o.send("/rooms/shop", nil).Body.String(), "Hold everybody new")
+		assert.Equal(t, 2*time.Second, time.Since(began))
 	})
 	g.shop.hangs = &hanging{known: true}
-	assert.Equal(t, http.StatusOK, o.send("/", nil).Code)
+	assert.Equal(t, http.StatusOK, o.send("/rooms/shop", nil).Code)
 	assert.Zero(t, g.shop.hangs.asked, "a store that is known to fail is not asked")
 }
 
@@ -321,23 +360,24 @@ func posts(t *testing.T, g *gate, body string) {
 func TestTheDashboardShowsTheEventsOfARoom(t *testing.T) {
 	g := newGate(t)
 	o := &operator{handler: g.handler()}
-	assert.NotContains(t, o.send("/", nil).Body.String(), "<h3>Events</h3>")
+	assert.Contains(t, o.send("/rooms/shop/events", nil).Body.String(), "No event is planned.")
 	posts(t, g, `{"name": "sale", "description": "The <big> one", "prequeue_start_time": "2021-05-27T15:50:00Z", "event_start_time": "2021-05-27T16:00:00Z",
 		"event_end_time": "2021-05-27T18:00:00Z", "shuffle_at_event_start": true, "total_active_users": 800, "new_users_per_minute": 500, "custom_page_html": "<p>Soon</p>"}`)
 	posts(t, g, `{"name": "next", "event_start_time": "2021-05-28T16:00:00Z", "event_end_time": "2021-05-28T18:00:00Z", "suspended": true}`)
 	require.NoError(t, g.shop.Follow(t.Context(), now))
-	page := o.send("/", nil).Body.String()
+	assert.Contains(t, o.send("/", nil).Body.String(), `<a href="/rooms/shop/events">sale</a> <span class="soft">in shop</span> <span class="busy">prequeue</span> — starts <time datetime="2021-05-27T16:00:00Z">`)
+	page := o.send("/rooms/shop/events", nil).Body.String()
 	for _, want := range []string{
 		"Prequeue of sale", "An event is about to start: everybody new is held until it does.", `<a href="/api/v1/rooms/shop/events/sale">sale</a>`, "The &lt;big&gt; one",
-		`<span class="busy">prequeue</span>`, "<dt>Prequeue</dt><dd>2021-05-27 15:50:00 UTC</dd>", "<dt>Start</dt><dd>2021-05-27 16:00:00 UTC</dd>",
-		"<dt>End</dt><dd>2021-05-27 18:00:00 UTC</dd>",
+		`<span class="busy">prequeue</span>`, `<dt>Prequeue</dt><dd><time datetime="2021-05-27T15:50:00Z">2021-05-27 15:50:00 UTC</time></dd>`, ">2021-05-27 16:00:00 UTC</time></dd>",
+		">2021-05-27 18:00:00 UTC</time></dd>",
 		"<div>total_active_users 800</div><div>new_users_per_minute 500</div><div>page</div>", g.shop.Draw("sale").SeedHash(),
-		`<span class="soft">suspended</span>`, `<a href="/api/v1/rooms/shop/events">All events as JSON</a>`, "Hold everybody new",
+		`<span class="soft">suspended</span>`, `<a href="/api/v1/rooms/shop/events">All events as JSON</a>`,
 	} {
 		assert.Contains(t, page, want)
 	}
 	assert.NotContains(t, page, "/order", "nobody can know it yet")
-	assert.Contains(t, page, `name="was.queue_all" value="false"`, "no operator has switched it on")
+	assert.Contains(t, o.send("/rooms/shop", nil).Body.String(), `name="was.queue_all" value="false"`, "no operator has switched it on")
 
 	asked := o.send("/rooms/shop/ask", url.Values{"was.total_active_users": {"800"}, "total_active_users": {"7"}}).Body.String()
 	assert.Contains(t, asked, "The event sale has its own total_active_users. The change shows when the event is over.")
@@ -350,12 +390,12 @@ func TestTheDashboardWarnsOfHoldsAndTellsWhatIsLeft(t *testing.T) {
 	assert.Contains(t, asked, "those who are in are held at once")
 	assert.Contains(t, asked, "everybody who waits is told so and turned away")
 	require.Equal(t, http.StatusSeeOther, o.send("/rooms/shop/change", hidden(t, asked, "/rooms/shop/change")).Code)
-	assert.Contains(t, o.send("/", nil).Body.String(), "Held</p>")
+	assert.Contains(t, o.send("/", nil).Body.String(), "Held</span>")
 
 	require.Equal(t, http.StatusOK, ask(g, http.MethodPatch, "/api/v1/rooms/shop", `{"hold_active": null}`).Code)
 	g.shop.Room.Queue().HearLeft(now, 0)
 	require.NoError(t, g.shop.Room.Queue().Sync(t.Context(), now.Add(time.Second)))
-	page := o.send("/", nil).Body.String()
+	page := o.send("/rooms/shop", nil).Body.String()
 	assert.Contains(t, page, "Sold out</p>")
 	assert.Contains(t, page, "Items left, by the origin")
 	status := ask(g, http.MethodGet, "/api/v1/rooms/shop/status", "").Body.String()
@@ -374,7 +414,7 @@ func TestTheDashboardSaysThatTheOriginIsSlow(t *testing.T) {
 	for _, after := range []time.Duration{pressure.Every, pressure.Every + time.Second} {
 		require.NoError(t, q.Sync(t.Context(), now.Add(after)))
 	}
-	page := o.send("/", nil).Body.String()
+	page := o.send("/rooms/shop", nil).Body.String()
 	assert.Contains(t, page, "Admissions are slowed to 5 of 10 a minute, because the origin is slow or fails.")
 	assert.Regexp(t, `Measured here, over 50 requests: p50 [23]\.\d\d s, p95 [23]\.\d\d s, 0\.0 % failed\.`, page)
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/admin/dashboard"
-	"github.com/fairdoor-gate/fairdoor/queue/estimate"
 	"github.com/fairdoor-gate/fairdoor/queue/event"
 )
 
@@ -17,21 +16,20 @@ const (
 	maxEvents = 20
 )
 
-// addHappening adds to a room what happens to it beside its line: events, the pace of the origin,
-// and what is left.
-func addHappening(v *dashboard.Room, of Room, n *estimate.Numbers, s StatusJSON) {
-	v.Events = eventsOf(of, n.At.Time())
-	switch {
-	case s.Reason == estimate.OriginSlow && s.Explanation != "":
-		v.Reason = s.Explanation // which says the same, with numbers
-	case s.Explanation != v.Reason:
+// addHappening adds to a room what happens to it beside its line: the pace of the origin, the limits
+// that are proposed, and what is left.
+func addHappening(v *dashboard.Now, of Room, s StatusJSON) {
+	if s.Explanation != v.Room.Reason {
 		v.Explanation = s.Explanation
 	}
 	if s.Origin != nil {
 		v.Origin = measuredOf(s.Origin)
 	}
 	if p, seen := of.Queue().Proposal(); seen && p.Sightings > 0 {
-		v.Proposal = fmt.Sprintf("Proposed: total_active_users %d, new_users_per_minute %d. %s", p.TotalActive, p.NewPerMinute, explainProposal(&p))
+		v.Proposal = &dashboard.Proposal{
+			Text:             fmt.Sprintf("Proposed: total_active_users %d, new_users_per_minute %d. %s", p.TotalActive, p.NewPerMinute, explainProposal(&p)),
+			TotalActiveUsers: p.TotalActive, NewUsersPerMinute: p.NewPerMinute,
+		}
 	}
 	if s.ItemsLeft != nil {
 		v.Measures = append(v.Measures, dashboard.Measure{Name: "Items left, by the origin", Now: *s.ItemsLeft})

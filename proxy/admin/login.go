@@ -2,6 +2,7 @@ package admin
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 
 	"go.uber.org/zap"
@@ -21,7 +22,11 @@ func (a *api) authorised(next http.Handler) http.Handler {
 		case a.isOperator(r):
 			next.ServeHTTP(w, r)
 		case !strings.HasPrefix(r.URL.Path, "/api/") && strings.Contains(r.Header.Get("Accept"), "text/html"):
-			a.show(dashboard.Login{}.Write(w))
+			to := "/"
+			if r.Method == http.MethodGet {
+				to = r.URL.RequestURI()
+			}
+			a.show(dashboard.Login{To: to}.Write(w, r))
 		default:
 			if bearer.Token(r) != "" {
 				a.wrongToken(r)
@@ -53,7 +58,7 @@ func (a *api) logIn(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	if a.Token != "" && !bearer.Is(r.PostFormValue("token"), a.Token) {
 		a.wrongToken(r)
-		a.show(dashboard.Login{Wrong: true}.Write(w))
+		a.show(dashboard.Login{Wrong: true, To: r.PostFormValue("to")}.Write(w, r))
 		return
 	}
 	if name := cleanName(r.PostFormValue("name")); name != "" {
@@ -61,7 +66,16 @@ func (a *api) logIn(w http.ResponseWriter, r *http.Request) {
 	}
 	a.Log.Info("operator logged in", zap.String("by", a.by(r)))
 	a.sessions.Begin(w, r, cleanName(r.Header.Get(asHeader)))
-	http.Redirect(w, r, "/", http.StatusSeeOther)
+	http.Redirect(w, r, ownPath(r.PostFormValue("to")), http.StatusSeeOther)
+}
+
+// ownPath is a path of the dashboard, as a form has it; "/" for what is none.
+func ownPath(text string) string {
+	u, err := url.Parse(text)
+	if err != nil || u.Host != "" || u.Scheme != "" || !strings.HasPrefix(u.Path, "/") || strings.ContainsAny(text, "\\\r\n") || strings.HasPrefix(text, "//") {
+		return "/"
+	}
+	return text
 }
 
 // logOut ends the session of an operator.

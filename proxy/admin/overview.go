@@ -1,60 +1,75 @@
 package admin
 
 import (
+	"cmp"
 	"context"
+	"fmt"
+	"html/template"
+	"math"
 	"net/http"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/admin/dashboard"
-	"github.com/fairdoor-gate/fairdoor/proxy/overrides"
+	"github.com/fairdoor-gate/fairdoor/proxy/record/chart"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/estimate"
+	"github.com/fairdoor-gate/fairdoor/queue/event"
 )
 
 const (
 	// maxShown is how many rooms the overview shows.
-	maxShown = 50
-	// maxCharts is how many of them it shows with charts.
-	maxCharts = 10
-	// maxOccupants is how many of those who are in it lists by name.
-	maxOccupants = 100
-	// maxBuckets is how many times of arrival it shows of a room.
-	maxBuckets = 100
+	maxShown = 100
+	// maxNext is how many events it shows.
+	maxNext = 20
+	// patience is how long the dashboard waits for the stores, and for what features ask, for all of
+	// them together.
+	patience = 2 * time.Second
 )
 
 // pages are the resources of the dashboard, which are for browsers.
 func (a *api) pages() []Resource {
-	return []Resource{
+	const one = "/rooms/{room}"
+	all := []Resource{
 		{Pattern: "GET /{$}", Answer: a.getOverview},
-		{Pattern: "POST /rooms/{room}/ask", Answer: a.withRoom(a.askForChange)},
-		{Pattern: "POST /rooms/{room}/change", Answer: a.withRoom(a.makeChange)},
+		{Pattern: "GET " + one, Answer: a.withRoom(a.showNow)},
+		{Pattern: "GET " + one + "/limits", Answer: a.withRoom(a.showLimits)},
+		{Pattern: "GET " + one + "/events", Answer: a.withRoom(a.showEvents)},
+		{Pattern: "GET " + one + "/history", Answer: a.withRoom(a.showHistory)},
+		{Pattern: "POST " + one + "/ask", Answer: a.withRoom(a.askForChange)},
+		{Pattern: "POST " + one + "/change", Answer: a.withRoom(a.makeChange)},
+		{Pattern: "POST " + one + "/undo", Answer: a.withRoom(a.undo)},
 		{Pattern: "POST /logout", Answer: a.logOut},
 	}
+	return all
+}
+
+// frame is what a page has around it.
+func (a *api) frame(title string) dashboard.Frame {
+	return dashboard.Frame{Title: title, At: a.Clock(), LoggedIn: a.Token != "", Docs: a.Docs != nil}
 }
 
 // getOverview answers with the dashboard. It asks no store how the rooms stand: it shows what the
-// gate knows, and how old that is. Only for the names of those who are in, and for the sections of
-// features, it asks, and waits for all of them no longer than patience.
+// gate knows. Only for the sections of features it asks, and waits for all of them no longer than
+// patience.
 func (a *api) getOverview(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), patience)
 	defer cancel()
-	only := r.URL.Query().Get("room")
-	o := dashboard.Overview{At: a.Clock(), LoggedIn: a.Token != "", Still: r.URL.Query().Has("still"), Docs: a.Docs != nil}
-	if of, found := a.Gate.Room(r.URL.Query().Get("changed")); found {
-		o.Changed = of.Queue().Name()
-	}
+	o := dashboard.Overview{Frame: a.frame("Rooms")}
+	o.Live = true
+	var rows []ranked
 	for of := range a.Gate.Rooms() {
-		switch {
-		case only != "" && of.Queue().Name() != only:
-		case len(o.Rooms) == maxShown:
-			o.More++
-		default:
-			o.Rooms = append(o.Rooms, a.overviewOf(ctx, of, len(o.Rooms) < maxCharts))
-		}
+		rows = append(rows, a.rowOf(of))
+		o.Next = append(o.Next, nextOf(of, a.Clock())...)
 	}
+	slices.SortStableFunc(rows, ranked.compare)
+	o.More = max(0, len(rows)-maxShown)
+	for _, row := range rows[:len(rows)-o.More] {
+		a.addPast(&row.Row, row.own)
+		o.Rooms = append(o.Rooms, row.Row)
+	}
+	slices.SortStableFunc(o.Next, func(a, b dashboard.Next) int { return a.At.Compare(b.At) })
+	o.Next = o.Next[:min(len(o.Next), maxNext)]
 	for _, part := range a.parts {
 		if part.Section == nil {
 			continue
@@ -63,33 +78,102 @@ func (a *api) getOverview(w http.ResponseWriter, r *http.Request) {
 		a.show(err)
 		o.Sections = append(o.Sections, section)
 	}
-	a.show(o.Write(w))
+	a.show(o.Write(w, r))
 }
 
-// overviewOf is a room as the dashboard shows it.
-func (a *api) overviewOf(ctx context.Context, of Room, charts bool) dashboard.Room {
-	n, d := of.Queue().Numbers(), of.Describe()
-	s, name := a.statusOf(of, n), of.Queue().Name()
-	v := dashboard.Room{
-		Name: name, Method: n.Settings.Method.String(), Age: of.Queue().Age(a.Clock(), n), Nodes: n.Nodes, QueueAll: n.Settings.HeldByOperators(),
-		Measures: []dashboard.Measure{
-			{Name: "Active", Now: n.Active, Limit: n.Settings.Slots()},
-			{Name: "Queued", Now: n.Waiting},
-			{Name: "Admitted this minute", Now: n.Admitted, Limit: n.Settings.Allowance()},
-		},
-		Buckets: bucketsOf(s.Buckets), Overrides: overridesOf(overrides.Of(d.Configuration)), Form: formOf(name, n.Settings),
-		Resource: "/api/v1/rooms/" + name,
+// ranked is a room on the overview, and what puts it before others.
+type ranked struct {
+	dashboard.Row
+	own bool // the record has it by itself
+}
+
+// tones are those of the states, the worst first.
+var tones = []string{"alarm", "busy", "calm"}
+
+// compare puts rooms in trouble first, and then those with the longest lines.
+func (r ranked) compare(o ranked) int {
+	return cmp.Or(cmp.Compare(slices.Index(tones, r.Tone), slices.Index(tones, o.Tone)), cmp.Compare(o.Queued, r.Queued), cmp.Compare(r.Name, o.Name))
+}
+
+// rowOf is a room on the overview, without what the record has of it.
+func (a *api) rowOf(of Room) ranked {
+	n := of.Queue().Numbers()
+	s := a.statusOf(of, n)
+	row := dashboard.Row{Name: of.Queue().Name(), Queued: n.Waiting, Told: toldNow(n), Active: dashboard.Measure{Now: n.Active, Limit: n.Settings.Slots()}}
+	row.State, row.Tone = stateOf(s, &n.Settings)
+	row.Reason = reasonOf(s)
+	return ranked{row, of.Describe().Family == ""}
+}
+
+// reasonOf says why people wait; "" where nobody has to.
+func reasonOf(s StatusJSON) string {
+	switch {
+	case s.Reason == estimate.OriginSlow && s.Explanation != "":
+		return s.Explanation // which says the same, with numbers
+	case s.Reason != estimate.NoReason || s.OpenToAll:
+		return s.ReasonText
 	}
-	v.State, v.Tone = stateOf(s, &n.Settings)
-	if s.Reason != estimate.NoReason || s.OpenToAll {
-		v.Reason = s.ReasonText
+	return ""
+}
+
+// toldNow is the wait that somebody is told who comes now, in words.
+func toldNow(n *estimate.Numbers) string {
+	if !n.Queueing() {
+		return "none"
 	}
-	a.addHistory(&v, d.Family == "", charts)
-	addHappening(&v, of, n, s)
-	if d.Names {
-		v.Occupants = occupantsOf(ctx, of)
+	w := n.LongestWait()
+	if !w.Known || n.Pause != estimate.NoPause {
+		return "not known"
 	}
-	return v
+	return dashboard.FormatWait(w.Minutes * 60)
+}
+
+// addPast adds to a room what the record has of its last hour.
+func (a *api) addPast(row *dashboard.Row, own bool) {
+	row.Waited = "–"
+	if !own {
+		return
+	}
+	now := a.Clock()
+	past := a.Record.Excerpt(row.Name, now.Add(-waitsOver), now.Add(time.Second)).Minutes
+	if w := waitsIn(past); w.Waited != nil {
+		row.Waited = dashboard.FormatWait(w.Waited.P50)
+	}
+	if len(past) < 2 {
+		return
+	}
+	values, most := make([]float64, int(waitsOver/time.Minute)), 0
+	for i := range values {
+		values[i] = math.NaN()
+	}
+	begin := now.Add(-waitsOver).Truncate(time.Minute).Add(time.Minute)
+	for _, m := range past {
+		if i := int(m.At.Sub(begin) / time.Minute); m.Room != nil && i >= 0 && i < len(values) {
+			values[i] = float64(m.Room.QueuedMost)
+			most = max(most, m.Room.QueuedMost)
+		}
+	}
+	row.Trend = template.HTML(chart.Spark(values, fmt.Sprintf("People in line in the last hour: at most %d", most))) //nolint:gosec // package chart escapes all text
+}
+
+// nextOf are the events of a room that go on or are to come, and what happens next in each.
+func nextOf(of Room, now time.Time) []dashboard.Next {
+	var list []dashboard.Next
+	for _, e := range of.Events() {
+		if e.Suspended || !now.Before(e.End) {
+			continue
+		}
+		n := dashboard.Next{Room: of.Queue().Name(), Name: e.Name, Phase: phaseOf(&e, now), What: "ends", At: e.End}
+		switch {
+		case e.PhaseAt(now) == event.Started:
+		case !e.Prequeue.IsZero() && now.Before(e.Prequeue):
+			n.What, n.At = "prequeue begins", e.Prequeue
+		default:
+			n.What, n.At = "starts", e.Start
+		}
+		list = append(list, n)
+	}
+	return list
 }
 
 // stateOf is the state of a room in words, and their tone.
@@ -117,51 +201,4 @@ func stateOf(s StatusJSON, settings *queue.Settings) (words, tone string) {
 		return "Shadow mode", "calm"
 	}
 	return "Not queueing", "calm"
-}
-
-func bucketsOf(table []bucketJSON) []dashboard.Bucket {
-	var list []dashboard.Bucket
-	for _, b := range table[:min(len(table), maxBuckets)] {
-		list = append(list, dashboard.Bucket{Key: b.Key, Waiting: b.Data.Waiting, Reserved: b.Data.ReservedSlots})
-	}
-	return list
-}
-
-// overridesOf lists what operators have changed, the latest first.
-func overridesOf(d overrides.Document) []dashboard.Override {
-	var list []dashboard.Override
-	for name, value := range d.Changes {
-		text, err := strconv.Unquote(string(value))
-		if err != nil {
-			text = string(value)
-		}
-		list = append(list, dashboard.Override{Name: name, Value: inWords(text), By: d.By[name].By, At: d.By[name].At})
-	}
-	slices.SortFunc(list, func(a, b dashboard.Override) int {
-		if c := b.At.Compare(a.At); c != 0 {
-			return c
-		}
-		return strings.Compare(a.Name, b.Name)
-	})
-	return list
-}
-
-// patience is how long the dashboard waits for the stores, and for what features ask, for all of them
-// together.
-const patience = 2 * time.Second
-
-// occupantsOf are the first of those who are in, with the names that the site gives them.
-func occupantsOf(ctx context.Context, of Room) *dashboard.Occupants {
-	if of.Queue().StoreFailing() {
-		return &dashboard.Occupants{Error: true}
-	}
-	roster, err := of.Queue().Roster(ctx)
-	if err != nil {
-		return &dashboard.Occupants{Error: true}
-	}
-	o := &dashboard.Occupants{More: len(roster.Seated) > maxOccupants}
-	for _, s := range roster.Seated[:min(len(roster.Seated), maxOccupants)] {
-		o.Names = append(o.Names, dashboard.Occupant{Label: labelOf(s.Note), Accepted: s.AcceptedAt.Time(), Expires: s.Expires.Time()})
-	}
-	return o
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fairdoor-gate/fairdoor/proxy/admin/dashboard"
 	"github.com/fairdoor-gate/fairdoor/proxy/record"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 const (
@@ -19,29 +20,25 @@ const (
 	maxChanges = 50
 )
 
-// addHistory adds to a room what the record has of it: the largest numbers, waits, changes, and
-// charts where they are wanted. The record has all rooms of a family together, and so of each of
-// them only the changes.
-func (a *api) addHistory(v *dashboard.Room, own, charts bool) {
-	now := a.Clock()
-	end := now.Add(time.Second) // so that the running minute is in it
-	past := a.Record.Excerpt(v.Name, now.Add(-maximaOver), end)
-	v.Changes = changesOf(past.Changes)
-	if !own {
-		v.Family = true
+// addHistory adds to a room what the record has of it: the largest numbers, waits, and charts. The
+// record has all rooms of a family together, and so nothing of each of them.
+func (a *api) addHistory(v *dashboard.Now, own bool) {
+	if v.Family = !own; v.Family {
 		return
 	}
+	now := a.Clock()
+	end := now.Add(time.Second) // so that the running minute is in it
+	past := a.Record.Excerpt(v.Room.Name, now.Add(-maximaOver), end)
 	addMaxima(v.Measures, past.Minutes)
 	v.Waits = waitsOf(waitsIn(record.Within(past.Minutes, now.Add(-waitsOver), end)))
-	v.Elsewhere = !charts
-	if recent := record.Within(past.Minutes, now.Add(-chartsOver), end); charts && len(recent) > 1 {
+	if recent := record.Within(past.Minutes, now.Add(-chartsOver), end); len(recent) > 1 {
 		v.Charts = chartsOf(recent)
 	}
 }
 
-// addMaxima adds the largest of each number: active, queued, and admitted in a minute.
+// addMaxima adds the largest of each number: queued, active, and admitted in a minute.
 func addMaxima(measures []dashboard.Measure, minutes []record.Minute) {
-	for i, of := range []record.Measure{record.Active, record.Queued, record.Admitted} {
+	for i, of := range []record.Measure{record.Queued, record.Active, record.Admitted} {
 		most := measures[i].Now
 		if peak := record.PeakOf(minutes, of); peak != nil {
 			most = max(most, peak.Most)
@@ -68,7 +65,10 @@ func waitsOf(w waitsJSON) dashboard.Waits {
 func changesOf(list []record.Change) []dashboard.Change {
 	var changes []dashboard.Change
 	for _, c := range slices.Backward(list[max(0, len(list)-maxChanges):]) {
-		changes = append(changes, dashboard.Change{At: c.At, By: c.By, What: c.What, From: inWords(c.From), To: inWords(c.To)})
+		f := queue.Setting(c.What)
+		changes = append(changes, dashboard.Change{
+			At: c.At, By: c.By, What: c.What, From: inWords(c.From), To: inWords(c.To), Done: c.At.UnixMilli(), Setting: f != nil && f.Live,
+		})
 	}
 	return changes
 }
@@ -82,8 +82,8 @@ func chartsOf(minutes []record.Minute) []template.HTML {
 		return template.HTML(l.Figure()) //nolint:gosec // package chart escapes all text
 	}
 	return []template.HTML{
-		draw(record.Active, "Active", "active", "limit"),
-		draw(record.Queued, "Queued", "queued", ""),
-		draw(record.Admitted, "Admitted a minute", "admitted", "limit"),
+		draw(record.Queued, "In line", "in line", ""),
+		draw(record.Active, "In at once", "in", "most at once"),
+		draw(record.Admitted, "Let in each minute", "let in", "most a minute"),
 	}
 }

@@ -8,8 +8,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/admin/dashboard"
+	"github.com/fairdoor-gate/fairdoor/proxy/overrides"
+	"github.com/fairdoor-gate/fairdoor/proxy/record"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/event"
 	"github.com/fairdoor-gate/fairdoor/queue/setting"
@@ -35,7 +38,7 @@ func formOf(name string, s queue.Settings) dashboard.Form {
 	form := dashboard.Form{Room: name}
 	for _, name := range switches {
 		f := queue.Setting(name)
-		field := dashboard.Field{Name: name, Usage: f.Usage, Value: valueOf(f, byOperators(s)), Choices: f.Choices, Kind: "choice"}
+		field := dashboard.Field{Name: name, Value: valueOf(f, byOperators(s)), Choices: f.Choices, Kind: "choice"}
 		switch f.Type.Kind() {
 		case reflect.Bool:
 			field.Choices = []string{"false", "true"}
@@ -79,11 +82,11 @@ func (a *api) askForChange(w http.ResponseWriter, r *http.Request, of Room) {
 	patch, faults := patchOf(r)
 	switch {
 	case len(faults) > 0:
-		a.refuse(w, of, http.StatusUnprocessableEntity, "Nothing was changed.", faults)
+		a.refuse(w, r, of, http.StatusUnprocessableEntity, "Nothing was changed.", faults)
 	case len(patch) == 0:
-		a.refuse(w, of, http.StatusOK, "Nothing was changed: the form has the values that the room had.", nil)
+		a.refuse(w, r, of, http.StatusOK, "Nothing was changed: the form has the values that the room had.", nil)
 	default:
-		a.ask(w, of, patch, false)
+		a.ask(w, r, of, patch, false)
 	}
 }
 
@@ -97,31 +100,113 @@ func (a *api) makeChange(w http.ResponseWriter, r *http.Request, of Room) {
 	if version := of.Describe().Configuration.Version; r.PostFormValue("version") != strconv.FormatInt(version, 10) {
 		var patch map[string]json.RawMessage
 		if json.Unmarshal(text, &patch) == nil {
-			a.ask(w, of, patch, true)
+			a.ask(w, r, of, patch, true)
 			return
 		}
 	}
-	if err := a.change(r, of, text); err != nil {
+	a.changeAndTell(w, r, of, text)
+}
+
+// changeAndTell makes a change, and shows the page that the operator came from, with what was done.
+func (a *api) changeAndTell(w http.ResponseWriter, r *http.Request, of Room, patch []byte) {
+	if err := a.change(r, of, patch); err != nil {
 		status, detail, faults := unchanged(err)
-		a.refuse(w, of, status, detail, faults)
+		a.refuse(w, r, of, status, detail, faults)
 		return
 	}
-	http.Redirect(w, r, "/?changed="+of.Queue().Name()+"#"+of.Queue().Name(), http.StatusSeeOther)
+	at := of.Describe().Configuration.At
+	http.Redirect(w, r, pageOf(of, r.PostFormValue("page"))+"?done="+strconv.FormatInt(int64(at), 10), http.StatusSeeOther)
+}
+
+// undo puts settings back that an operator has changed at some moment: at once, if they are as the
+// operator has left them and have just been changed, and else they are asked.
+func (a *api) undo(w http.ResponseWriter, r *http.Request, of Room) {
+	if !a.readForm(w, r, of) {
+		return
+	}
+	patch, asLeft := a.backTo(of, r.PostFormValue("done"), r.PostFormValue("what"))
+	switch {
+	case len(patch) == 0:
+		a.refuse(w, r, of, http.StatusGone, "Nothing was changed: the record does not have this change any more.", nil)
+	case !asLeft || r.PostFormValue("what") != "":
+		a.ask(w, r, of, patch, !asLeft)
+	default:
+		text, _ := json.Marshal(patch) // which is JSON
+		a.changeAndTell(w, r, of, text)
+	}
+}
+
+// changesAt are the changes of settings that were made at a moment, as a query has it.
+func (a *api) changesAt(of Room, done string) []record.Change {
+	ms, err := strconv.ParseInt(done, 10, 64)
+	if err != nil {
+		return nil
+	}
+	at := queue.Instant(ms).Time()
+	return a.Record.Excerpt(of.Queue().Name(), at, at.Add(time.Millisecond)).Changes
+}
+
+// backTo is the change that puts back what was changed at a moment: all of it, or one setting. It
+// says whether the settings still are as they were left then.
+func (a *api) backTo(of Room, done, what string) (patch map[string]json.RawMessage, asLeft bool) {
+	now := byOperators(of.Queue().Settings())
+	file := overrides.Of(of.Describe().Configuration).File
+	patch, asLeft = map[string]json.RawMessage{}, true
+	for _, c := range a.changesAt(of, done) {
+		f := queue.Setting(c.What)
+		if f == nil || !f.Live || what != "" && what != c.What {
+			continue
+		}
+		v, problem := f.Parse(c.From)
+		if problem != "" {
+			continue
+		}
+		asLeft = asLeft && valueOf(f, now) == c.To
+		if patch[c.What], _ = f.JSON(v); file != nil && valueOf(f, *file) == c.From {
+			patch[c.What] = json.RawMessage("null")
+		}
+	}
+	return patch, asLeft
+}
+
+// doneOf says what an operator has just done, as the address of a page has it; nil for nothing.
+func (a *api) doneOf(r *http.Request, of Room) *dashboard.Done {
+	at := r.URL.Query().Get("done")
+	done := &dashboard.Done{Text: of.Queue().Name() + " is changed, on every gate."}
+	for _, c := range a.changesAt(of, at) {
+		if queue.Setting(c.What) != nil {
+			done.What = append(done.What, dashboard.Line{Name: c.What, Now: inWords(c.From), Then: inWords(c.To)})
+		}
+	}
+	if len(done.What) == 0 {
+		return nil
+	}
+	if patch, asLeft := a.backTo(of, at, ""); asLeft && len(patch) > 0 {
+		done.Undo = &dashboard.Undo{Action: pageOf(of, "undo"), Fields: map[string]string{"done": at, "page": pathOf(r, of)}}
+	}
+	return done
+}
+
+// pathOf is which of a room's pages a request is for.
+func pathOf(r *http.Request, of Room) string {
+	return strings.Trim(strings.TrimPrefix(r.URL.Path, pageOf(of, "")), "/")
 }
 
 // readForm reads the form that a request brings; if it cannot, it has answered instead.
 func (a *api) readForm(w http.ResponseWriter, r *http.Request, of Room) bool {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	if err := r.ParseForm(); err != nil {
-		a.refuse(w, of, http.StatusBadRequest, "Nothing was changed: the form could not be read.", nil)
+		a.refuse(w, r, of, http.StatusBadRequest, "Nothing was changed: the form could not be read.", nil)
 		return false
 	}
 	return true
 }
 
 // refuse answers with why nothing was changed.
-func (a *api) refuse(w http.ResponseWriter, of Room, status int, detail string, faults []string) {
-	a.show(dashboard.Refusal{Room: of.Queue().Name(), Status: status, Detail: detail, Faults: faults, LoggedIn: a.Token != ""}.Write(w))
+func (a *api) refuse(w http.ResponseWriter, r *http.Request, of Room, status int, detail string, faults []string) {
+	v := dashboard.Refusal{Frame: a.roomFrame(of, "-"), Status: status, Detail: detail, Faults: faults, Back: pageOf(of, r.PostFormValue("page"))}
+	v.Title = "Nothing was changed"
+	a.show(v.Write(w, r))
 }
 
 // patchOf is the change that a form asks for: the settings whose values are not those that the form
@@ -162,13 +247,16 @@ func eventNamed(of Room, name string) event.Event {
 }
 
 // ask answers with the question whether a change is to be made.
-func (a *api) ask(w http.ResponseWriter, of Room, patch map[string]json.RawMessage, outdated bool) {
+func (a *api) ask(w http.ResponseWriter, r *http.Request, of Room, patch map[string]json.RawMessage, outdated bool) {
 	text, _ := json.Marshal(patch) // which was JSON
-	now := of.Queue().Settings()
+	now, page := of.Queue().Settings(), r.PostFormValue("page")
 	s, own := byOperators(now), eventNamed(of, now.Event.Name).Overrides
-	question := dashboard.Question{
-		Room: of.Queue().Name(), Patch: string(text), Version: of.Describe().Configuration.Version, Outdated: outdated, LoggedIn: a.Token != "",
+	q := dashboard.Question{
+		Frame: a.roomFrame(of, "-"), Action: pageOf(of, "change"), Back: pageOf(of, page), Outdated: outdated,
+		Fields: map[string]string{"patch": string(text), "version": strconv.FormatInt(of.Describe().Configuration.Version, 10), "page": page},
 	}
+	q.Title = "Really change " + of.Queue().Name() + "?"
+	next, file := now, overrides.Of(of.Describe().Configuration).File
 	for _, name := range slices.Sorted(maps.Keys(patch)) {
 		f := queue.Setting(name)
 		if f == nil {
@@ -177,14 +265,18 @@ func (a *api) ask(w http.ResponseWriter, of Room, patch map[string]json.RawMessa
 		then := asFile
 		if v, err := f.ParseJSON(patch[name]); err == nil {
 			then = f.Text(v)
+			f.Of(reflect.ValueOf(&next).Elem()).Set(v)
+		} else if file != nil {
+			f.Of(reflect.ValueOf(&next).Elem()).Set(f.Of(reflect.ValueOf(file).Elem()))
 		}
 		if warning := warnings[name][then]; warning != "" {
-			question.Warnings = append(question.Warnings, warning)
+			q.Warnings = append(q.Warnings, warning)
 		}
 		if own[name] != nil {
-			question.Warnings = append(question.Warnings, "The event "+now.Event.Name+" has its own "+name+". The change shows when the event is over.")
+			q.Warnings = append(q.Warnings, "The event "+now.Event.Name+" has its own "+name+". The change shows when the event is over.")
 		}
-		question.Lines = append(question.Lines, dashboard.Line{Name: name, Now: inWords(valueOf(f, s)), Then: inWords(then)})
+		q.Lines = append(q.Lines, dashboard.Line{Name: name, Now: inWords(valueOf(f, s)), Then: inWords(then)})
 	}
-	a.show(question.Write(w))
+	q.Forecast = forecast(of.Queue().Numbers(), &next)
+	a.show(q.Write(w, r))
 }

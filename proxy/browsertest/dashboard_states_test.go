@@ -112,8 +112,7 @@ func TestTheDashboardOfAPrequeueASlowedRoomAndShadowMode(t *testing.T) {
 			"catalogue":   {"Shadow mode", "Proposed: total_active_users"},
 		} {
 			tab.Look(browsertest.Light, width, 900)
-			tab.Open(home + "/?room=" + room)
-			tab.Until(`document.querySelector('#` + room + `')`)
+			tab.Open(home + "/rooms/" + room)
 			tab.Screenshot(fmt.Sprintf("dashboard-%s-%s", room, name))
 			text := browsertest.Eval[string](tab, `document.body.textContent`)
 			for _, words := range want {

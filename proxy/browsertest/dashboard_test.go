@@ -1,6 +1,8 @@
 package browsertest_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -10,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -148,28 +151,61 @@ func (d *desk) setting(name string) string {
 	return fmt.Sprint(settings[name])
 }
 
-func TestTheDashboardOnAPhoneAndADesk(t *testing.T) {
+// pagesOfTheDashboard are paths of the dashboard, by the names of their pictures.
+var pagesOfTheDashboard = map[string]string{
+	"rooms": "/", "now": "/rooms/shop", "limits": "/rooms/shop/limits", "events": "/rooms/shop/events", "history": "/rooms/shop/history",
+}
+
+func TestTheDashboardOnAPhoneATabletAndADesk(t *testing.T) {
 	t.Parallel()
 	d, tab := newDesk(t, ""), browser.Visitor(t)
 	browsertest.Call(tab, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: watchPolicy})
 	for _, scheme := range []browsertest.Scheme{browsertest.Light, browsertest.Dark} {
-		for name, width := range map[string]int64{"phone": 390, "desk": 1280} {
-			tab.Look(scheme, width, 900)
-			tab.Open(d.url)
-			tab.Until(`document.querySelector('#shop .charts svg') && document.querySelector('#shop .reason')`)
-			assert.Equal(t, width, browsertest.Eval[int64](tab, `document.documentElement.scrollWidth`), "%s: nothing is cut off", name)
-			assert.Contains(t, browsertest.Eval[string](tab, `document.querySelector('#shop .title').innerText`), "Every slot is taken")
-			assert.Contains(t, browsertest.Eval[string](tab, `document.querySelector('#events-shop').innerText`), "winter-sale")
-			assert.Contains(t, tab.Text(), "Webhooks")
-			tab.RequireAccessible()
-			tab.Screenshot(fmt.Sprintf("dashboard-%s-%s", name, scheme))
-			browsertest.Eval[int](tab, `{document.querySelectorAll('details').forEach(d => d.open = true); 0}`)
-			tab.RequireAccessible()
-			assert.Equal(t, width, browsertest.Eval[int64](tab, `document.documentElement.scrollWidth`), "%s, all open: nothing is cut off", name)
-			tab.Screenshot(fmt.Sprintf("dashboard-%s-%s-open", name, scheme))
-			assert.Empty(t, browsertest.Eval[[]string](tab, `forbidden`), "what the page does is what its policy allows")
+		for device, width := range map[string]int64{"phone": 390, "tablet": 768, "desk": 1440} {
+			for name, path := range pagesOfTheDashboard {
+				tab.Look(scheme, width, 900)
+				tab.Open(d.url + path)
+				tab.Until(`document.querySelector('#age time').title`)
+				what := fmt.Sprintf("%s on a %s, %s", name, device, scheme)
+				assert.Equal(t, width, browsertest.Eval[int64](tab, `document.documentElement.scrollWidth`), "%s: nothing is cut off", what)
+				tab.Screenshot(fmt.Sprintf("dashboard-%s-%s-%s", name, device, scheme))
+				browsertest.Eval[int](tab, `{document.querySelectorAll('details').forEach(d => d.open = true); 0}`)
+				tab.RequireAccessible()
+				assert.Equal(t, width, browsertest.Eval[int64](tab, `document.documentElement.scrollWidth`), "%s, all open: nothing is cut off", what)
+				assert.Empty(t, browsertest.Eval[[]string](tab, `forbidden`), "what the page does is what its policy allows")
+			}
 		}
 	}
+}
+
+func TestPagesOfTheDashboardAreLight(t *testing.T) {
+	t.Parallel()
+	d, loaded := newDesk(t, ""), map[string]int{}
+	weigh := func(path string) (text string) {
+		q, err := http.NewRequestWithContext(t.Context(), http.MethodGet, d.url+path, nil)
+		require.NoError(t, err)
+		q.Header.Set("Accept-Encoding", "gzip")
+		answer, err := http.DefaultClient.Do(q)
+		require.NoError(t, err)
+		defer answer.Body.Close()
+		packed, err := io.ReadAll(answer.Body)
+		require.NoError(t, err)
+		loaded[path] = len(packed)
+		unpacked, err := gzip.NewReader(bytes.NewReader(packed))
+		require.NoError(t, err)
+		page, err := io.ReadAll(unpacked)
+		require.NoError(t, err)
+		return string(page)
+	}
+	for _, path := range pagesOfTheDashboard {
+		sum := 0
+		for _, asset := range regexp.MustCompile(`(?:href|src)="(/assets/[^"]+)"`).FindAllStringSubmatch(weigh(path), -1) {
+			weigh(asset[1])
+			sum += loaded[asset[1]]
+		}
+		assert.LessOrEqual(t, loaded[path]+sum, 60<<10, path)
+	}
+	t.Log(loaded)
 }
 
 func TestALiveSwitchByClicks(t *testing.T) {
@@ -185,7 +221,7 @@ func TestALiveSwitchByClicks(t *testing.T) {
 				tab.Until(then)
 			}
 			tab.Look(browsertest.Light, 390, 844)
-			tab.Open(d.url + "/?still=1")
+			tab.Open(d.url + "/rooms/shop")
 			if script {
 				tab.RequireAccessible()
 				tab.Screenshot("dashboard-login")
@@ -193,28 +229,38 @@ func TestALiveSwitchByClicks(t *testing.T) {
 			tab.Do(chromedp.SendKeys(chromedp.CSS("#token"), "wrong"))
 			press("main button", `document.querySelector('[role=alert]')`)
 			tab.Do(chromedp.SendKeys(chromedp.CSS("#token"), "secret"))
-			press("main button", `document.querySelector('#shop')`)
+			press("main button", `location.pathname === '/rooms/shop' && document.querySelector('#actions')`)
 
-			tab.Open(d.url + "/?still=1")
-			press("#hold-shop button", `document.querySelector('.answer')`)
+			press("#actions button", `document.querySelector('.answer')`)
 			if script {
 				tab.RequireAccessible()
 				tab.Screenshot("dashboard-question")
 			}
+			assert.Contains(t, tab.Text(), "7 people are in line: they, and whoever comes, wait until this is taken back.")
 			assert.Equal(t, "false", d.setting("queue_all"), "nothing is changed yet")
 			press(".answer button", `document.querySelector('.done')`)
 			assert.Equal(t, "true", d.setting("queue_all"))
-			tab.Until(`document.querySelector('#shop .state').innerText === 'Queue-all'`)
+			tab.Until(`document.querySelector('#banner .state').innerText === 'Queue-all'`)
+			if script {
+				tab.RequireAccessible()
+				tab.Screenshot("dashboard-done")
+			}
+			press(".done button", `document.querySelector('#banner .state').innerText === 'Queueing'`)
+			assert.Equal(t, "false", d.setting("queue_all"), "by one button it is undone")
 
-			tab.Open(d.url + "/?still=1")
-			press("#shop .switches summary", `document.querySelector('#shop .switches details').open`)
-			tab.Do(chromedp.SetValue(chromedp.CSS("#shop-total_active_users"), "7"))
-			press("#form-shop button", `document.querySelector('.answer')`)
+			tab.Open(d.url + "/rooms/shop/limits")
+			tab.Do(chromedp.SetValue(chromedp.CSS("#total_active_users"), "7"))
+			press("#form button", `document.querySelector('.answer')`)
 			assert.Contains(t, tab.Text(), "total_active_users")
+			assert.Contains(t, tab.Text(), "Nobody is let in before 14 people have left")
 			press(".answer button", `document.querySelector('.done')`)
 			assert.Equal(t, "7", d.setting("total_active_users"))
+			assert.Equal(t, int64(390), browsertest.Eval[int64](tab, `document.documentElement.scrollWidth`), "nothing is cut off after a change")
 
-			tab.Open(d.url + "/?still=1")
+			press("[href='/rooms/shop/history']", `document.querySelector('#changes [value=total_active_users]')`)
+			press("#changes [value=total_active_users]", `document.querySelector('.answer button')`)
+			press(".answer button", `location.pathname === '/rooms/shop/history' && document.querySelector('.done')`)
+			assert.Equal(t, "20", d.setting("total_active_users"), "what somebody has changed is put back later, too")
 			press(".logout button", `document.querySelector('#token')`)
 		})
 	}
@@ -223,28 +269,51 @@ func TestALiveSwitchByClicks(t *testing.T) {
 func TestTheDashboardGoesOnWithoutLosingWhatIsTyped(t *testing.T) {
 	t.Parallel()
 	d, tab := newDesk(t, ""), browser.Visitor(t)
-	tab.Open(d.url)
-	tab.Do(chromedp.Click(chromedp.CSS("#shop .switches summary")))
-	tab.Do(chromedp.SendKeys(chromedp.CSS("#shop-message"), "Back at ei"))
-	tab.Until(`document.activeElement.id === 'shop-message'`)
-	at := browsertest.Eval[string](tab, `document.getElementById('at').dateTime`)
+	tab.Open(d.url + "/rooms/shop/limits")
+	tab.Do(chromedp.SendKeys(chromedp.CSS("#message"), "Back at ei"))
+	tab.Until(`document.activeElement.id === 'message'`)
+	at := browsertest.Eval[string](tab, `document.querySelector('#age time').dateTime`)
 	q, err := http.NewRequestWithContext(t.Context(), http.MethodPatch, d.url+"/api/v1/rooms/shop", strings.NewReader(`{"queue_all": true, "new_users_per_minute": 123}`))
 	require.NoError(t, err)
 	answer, err := http.DefaultClient.Do(q)
 	require.NoError(t, err)
 	answer.Body.Close()
 	require.Equal(t, http.StatusOK, answer.StatusCode)
-	tab.Until(`document.querySelector('#shop .state').innerText === 'Queue-all' && document.getElementById('at').dateTime !== '` + at + `'`)
-	assert.Equal(t, "Back at ei", browsertest.Eval[string](tab, `document.getElementById('shop-message').value`))
-	assert.Equal(t, "shop-message", browsertest.Eval[string](tab, `document.activeElement.id`))
-	assert.True(t, browsertest.Eval[bool](tab, `document.querySelector('#shop .switches details').open`))
-	assert.Equal(t, "123", browsertest.Eval[string](tab, `document.querySelectorAll('#numbers-shop tbody tr')[2].cells[3].innerText`))
-	tab.Until(`document.getElementById('chat-new_users_per_minute').value === '300'`)
+	tab.Until(`document.querySelector('#banner .state').innerText === 'Queue-all' && document.querySelector('#age time').dateTime !== '` + at + `'`)
+	assert.Equal(t, "Back at ei", browsertest.Eval[string](tab, `document.getElementById('message').value`))
+	assert.Equal(t, "message", browsertest.Eval[string](tab, `document.activeElement.id`))
+
+	tab.Open(d.url + "/rooms/shop")
+	tab.Do(chromedp.Click(chromedp.CSS("summary")))
+	browsertest.Eval[int](tab, `{document.querySelector('[href="/rooms/shop/history"]').focus(); 0}`)
+	at = browsertest.Eval[string](tab, `document.querySelector('#age time').dateTime`)
+	q, err = http.NewRequestWithContext(t.Context(), http.MethodPatch, d.url+"/api/v1/rooms/shop", strings.NewReader(`{"queue_all": null}`))
+	require.NoError(t, err)
+	answer, err = http.DefaultClient.Do(q)
+	require.NoError(t, err)
+	answer.Body.Close()
+	tab.Until(`document.querySelector('#banner .state').innerText === 'Queueing' && document.querySelector('#age time').dateTime !== '` + at + `'`)
+	assert.True(t, browsertest.Eval[bool](tab, `document.querySelector('details').open`), "what is open stays open")
+	assert.Equal(t, "History", browsertest.Eval[string](tab, `document.activeElement.textContent`), "and the focus stays")
+	assert.Equal(t, "20 of 20", browsertest.Eval[string](tab, `document.querySelectorAll('#numbers .value')[1].innerText`))
 
 	d.admin.CloseClientConnections()
 	d.admin.Listener.Close()
 	tab.Until(`!document.getElementById('silent').hidden`)
 	assert.Contains(t, tab.Text(), "these numbers are old")
+}
+
+func TestTimesAreToldByTheViewersClock(t *testing.T) {
+	t.Parallel()
+	d, tab := newDesk(t, ""), browser.Visitor(t)
+	browsertest.Call(tab, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: "Asia/Kolkata"})
+	tab.Open(d.url + "/rooms/shop/events")
+	tab.Until(`document.querySelector('#age time').title`)
+	assert.Contains(t, tab.Text(), "2:30", "a sale at nine o'clock UTC")
+	assert.NotContains(t, tab.Text(), "UTC")
+	browsertest.Call(tab, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+	tab.Open(d.url + "/rooms/shop/events")
+	assert.Contains(t, tab.Text(), "09:00:00 UTC", "without script")
 }
 
 // TestAPageOfAnotherSiteSwitchesNothing has a page on another site, and one on another port of the
@@ -257,7 +326,7 @@ func TestAPageOfAnotherSiteSwitchesNothing(t *testing.T) {
 			tab.Open(d.url)
 			tab.Do(chromedp.SendKeys(chromedp.CSS("#token"), token))
 			tab.Do(chromedp.Click(chromedp.CSS("main button")))
-			tab.Until(`document.querySelector('#shop')`)
+			tab.Until(`document.querySelector('#rooms')`)
 		}
 		evil := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/html")
@@ -286,7 +355,7 @@ func TestAPageOfAnotherSiteSwitchesNothing(t *testing.T) {
 			assert.Equal(t, "false", d.setting("queue_all"))
 		}
 		tab.Open(d.url)
-		tab.Until(`document.querySelector('#shop')`)
+		tab.Until(`document.querySelector('#rooms')`)
 	}
 }
 
@@ -296,8 +365,8 @@ func TestThePictureOfTheDashboard(t *testing.T) {
 	if *picture {
 		d, tab := newDesk(t, ""), browser.Visitor(t)
 		tab.Look(browsertest.Light, 1000, 800)
-		tab.Open(d.url + "/?room=shop")
-		tab.Until(`document.querySelector('#shop .charts svg')`)
+		tab.Open(d.url + "/rooms/shop")
+		tab.Until(`document.querySelector('#charts svg')`)
 		require.NoError(t, os.WriteFile(file, tab.Picture(), 0o644))
 	}
 	info, err := os.Stat(file)

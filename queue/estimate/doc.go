@@ -14,6 +14,7 @@
 //	           reason.go      why people wait
 //	scores     score.go       what came of the waits that were told
 //	schedule   schedule.go    when the room lets in the n-th visitor, over minutes
+//	Expected   expect.go      what the room would do with other settings
 //	forecast   forecast.go    when slots will open, over seconds
 //	tempo      tempo.go       how fast the room moves, as is measured
 //	           coldstart.go   how long slots are held, where nobody knows of admissions from before

@@ -11,40 +11,45 @@ type Form struct {
 // Field is a setting in a form.
 type Field struct {
 	Name    string
-	Usage   string
 	Value   string // as a file would have it
 	Choices []string
 	Kind    string // number, switch, choice or text
 	Max     string // of a text, in characters
 }
 
-// Question asks whether a change is to be made.
+// Question asks whether something is to be done.
 type Question struct {
-	Room     string
-	Patch    string // the change, as the API takes it
-	Version  int64  // of the configuration that it was made for
+	Frame
+	Action   string            // where the answer goes
+	Fields   map[string]string // that the answer brings along
+	Text     string            // what it is about, where it has no lines
 	Lines    []Line
+	Forecast []string // what it does to the line
 	Warnings []string
-	Outdated bool // somebody has changed the room since the question was asked
-	LoggedIn bool
+	Final    bool   // it cannot be undone
+	Back     string // the page that the operator came from
+	Outdated bool   // somebody has changed the room since the question was asked
+	MayEnd   bool   // it may be for some time only
 }
 
-// Line is a setting that is to be changed.
+// Line is a setting that is to be changed, or was.
 type Line struct{ Name, Now, Then string }
 
 // Write answers with the question.
-func (c Question) Write(w http.ResponseWriter) error {
-	return write(w, http.StatusOK, "question.html", c)
+func (c Question) Write(w http.ResponseWriter, r *http.Request) error {
+	return write(w, r, http.StatusOK, "question.html", c)
 }
 
 // Refusal says why nothing was changed.
 type Refusal struct {
-	Room     string
-	Status   int
-	Detail   string
-	Faults   []string
-	LoggedIn bool
+	Frame
+	Status int
+	Detail string
+	Faults []string
+	Back   string
 }
 
 // Write answers with the reason.
-func (r Refusal) Write(w http.ResponseWriter) error { return write(w, r.Status, "refusal.html", r) }
+func (r Refusal) Write(w http.ResponseWriter, q *http.Request) error {
+	return write(w, q, r.Status, "refusal.html", r)
+}

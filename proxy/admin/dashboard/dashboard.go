@@ -1,25 +1,30 @@
 // Package dashboard renders the pages that operators see in a browser, and keeps who is logged in.
-// What is on the pages comes from package admin, which serves them.
+// What is on the pages comes from package admin, which serves them, and from features.
 //
 //	dashboard.go  the pages, as templates, and their headers
+//	frame.go      what all pages have around them, and the pages of features
+//	words.go      times, waits and settings in words
 //	overview.go   what the overview shows
+//	room.go       what the pages of a room show
 //	change.go     what the form of a room and the question before a change show
 //	sessions.go   who is logged in
 //	page/         the templates, the style and the script
 //
-// The pages load nothing from elsewhere and have no inline script. Without script they are
-// complete: the script reads the overview again every few seconds and puts its numbers in place.
+// Each page has an address that can be sent to a colleague. The pages load nothing from elsewhere
+// and have no inline script. Without script they are complete, and tell times in UTC: the script
+// tells them as the viewer's clock does, reads the page again every few seconds and puts what has
+// changed in place.
 package dashboard
 
 import (
 	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
 	"html/template"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/record/chart"
 )
@@ -49,23 +54,16 @@ func load() (map[string]asset, *template.Template) {
 		names[file], loaded[name] = AssetPath+name, asset{contentType, text}
 	}
 	assets := template.FuncMap{"asset": func(file string) string { return names[file] }}
-	return loaded, template.Must(template.New("").Funcs(times).Funcs(assets).ParseFS(files, "page/*.html"))
-}
-
-// times are the functions that write times.
-var times = template.FuncMap{
-	"time":  func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") },
-	"stamp": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-	"age":   formatAge,
+	return loaded, template.Must(template.New("").Funcs(words).Funcs(assets).ParseFS(files, "page/*.html"))
 }
 
 // Section is the template of a section that a feature has on the overview. It has the functions of
-// the pages that write times.
+// the pages that write words.
 type Section struct{ of *template.Template }
 
 // NewSection reads the template of a section.
 func NewSection(source string) Section {
-	return Section{template.Must(template.New("section").Funcs(times).Parse(source))}
+	return Section{template.Must(template.New("section").Funcs(words).Parse(source))}
 }
 
 // Show returns a section with what its template is about.
@@ -93,17 +91,22 @@ func ServeAsset(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", a.contentType)
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
-	_, _ = w.Write(a.text) // whoever asked may be gone
+	_ = pack(w, r, http.StatusOK, a.text) // whoever asked may be gone
 }
 
 // policy lets a page load the style and the script from the gate alone, and be framed by nobody.
-const policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; form-action 'self'; " +
+const policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; frame-src 'self'; img-src 'self' data:; form-action 'self'; " +
 	"base-uri 'none'; frame-ancestors 'none'"
 
-// write answers with the page of a template.
-func write(w http.ResponseWriter, status int, name string, data any) error {
+// write answers with one of the pages.
+func write(w http.ResponseWriter, r *http.Request, status int, name string, data any) error {
+	return send(w, r, status, pages.Lookup(name), data)
+}
+
+// send answers with the page of a template.
+func send(w http.ResponseWriter, r *http.Request, status int, page *template.Template, data any) error {
 	var text bytes.Buffer
-	if err := pages.ExecuteTemplate(&text, name, data); err != nil {
+	if err := page.Execute(&text, data); err != nil {
 		return err
 	}
 	h := w.Header()
@@ -114,15 +117,34 @@ func write(w http.ResponseWriter, status int, name string, data any) error {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("X-Frame-Options", "DENY")
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	return pack(w, r, status, text.Bytes())
+}
+
+// pack answers with a text, compressed for those who take that.
+func pack(w http.ResponseWriter, r *http.Request, status int, text []byte) error {
+	h := w.Header()
+	h.Add("Vary", "Accept-Encoding")
+	if !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		w.WriteHeader(status)
+		_, err := w.Write(text)
+		return err
+	}
+	h.Set("Content-Encoding", "gzip")
 	w.WriteHeader(status)
-	_, err := text.WriteTo(w)
-	return err
+	packed := gzip.NewWriter(w)
+	if _, err := packed.Write(text); err != nil {
+		return err
+	}
+	return packed.Close()
 }
 
 // Login is the form that asks for the token.
-type Login struct{ Wrong bool }
+type Login struct {
+	To    string // the path that was asked for
+	Wrong bool
+}
 
 // Write answers with the form. The status is that of a request that lacks the token.
-func (l Login) Write(w http.ResponseWriter) error {
-	return write(w, http.StatusUnauthorized, "login.html", l)
+func (l Login) Write(w http.ResponseWriter, r *http.Request) error {
+	return write(w, r, http.StatusUnauthorized, "login.html", l)
 }

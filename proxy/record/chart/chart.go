@@ -9,6 +9,7 @@
 //	times.go   the axis of time
 //	bands.go   what is marked behind lines
 //	bars.go    the bars of a histogram
+//	spark.go   a small line in a table
 //
 // A page gives the colours as CSS variables: --chart-1, --chart-2 and --chart-3 for the
 // series, and --chart-limit for limits; they have defaults. Axes and text are in the page's

@@ -1,32 +1,41 @@
 // The page reads itself again every few seconds, and puts what has changed in place. What the operator fills in, has opened
-// or has focused stays as it is.
+// or has focused stays as it is. Times are told as the viewer's clock does.
 (() => {
   const every = 3000;
   let heard = Date.now(), pending = 0;
+
+  const today = new Date().toDateString();
+  const localize = of => {
+    for (const time of of.querySelectorAll('time[datetime]')) {
+      const at = new Date(time.dateTime);
+      const text = at.toLocaleString(undefined, at.toDateString() === today ? {timeStyle: 'medium'} : {dateStyle: 'medium', timeStyle: 'short'});
+      if (time.textContent !== text) time.textContent = text;
+      time.title = at.toString();
+    }
+  };
 
   // touched says whether a form is not as the page came.
   const touched = form => [...form.elements].some(e =>
     e.tagName === 'SELECT' ? [...e.options].some(o => o.selected !== o.defaultSelected) : 'defaultValue' in e && e.value !== e.defaultValue);
 
   const put = (now, then) => {
-    if (now.contains(document.activeElement)) return;
+    const focused = document.activeElement;
+    const has = now.contains(focused);
+    if (has && focused.matches('input, select, textarea')) return;
     const opened = [...now.querySelectorAll('details')].map(d => d.open);
     then.querySelectorAll('details').forEach((d, i) => { d.open = opened[i] ?? false; });
-    if (now.innerHTML !== then.innerHTML) now.innerHTML = then.innerHTML;
+    if (now.innerHTML === then.innerHTML) return;
+    now.innerHTML = then.innerHTML;
+    if (!has) return;
+    [...now.querySelectorAll(focused.tagName)].find(e => e.textContent === focused.textContent && e.href === focused.href)?.focus();
   };
 
-  const rooms = of => [...of.querySelectorAll('section[id]')].map(s => s.id).join('\n');
-
   const update = page => {
-    const forms = [...document.querySelectorAll('[data-form]')];
-    if (rooms(document) !== rooms(page) && !forms.some(touched)) return location.reload();
+    localize(page);
     for (const now of document.querySelectorAll('[data-live], [data-form]')) {
       const then = page.getElementById(now.id);
       if (then && !('form' in now.dataset && touched(now))) put(now, then);
     }
-    const at = document.getElementById('at'), next = page.getElementById('at');
-    at.dateTime = next.dateTime;
-    at.textContent = next.textContent;
   };
 
   const silent = document.getElementById('silent');
@@ -51,6 +60,10 @@
     pending = setTimeout(ask, every);
   };
 
-  document.addEventListener('visibilitychange', ask);
-  pending = setTimeout(ask, every);
+  localize(document);
+  // A page that is the answer to a form is not asked for again.
+  if (!document.querySelector('[data-answer]')) {
+    document.addEventListener('visibilitychange', ask);
+    pending = setTimeout(ask, every);
+  }
 })();

@@ -1,0 +1,62 @@
+package dashboard
+
+import (
+	"html/template"
+	"net/http"
+	"time"
+)
+
+// Frame is what every page has around it.
+type Frame struct {
+	Title    string
+	At       time.Time
+	LoggedIn bool
+	Docs     bool // the documentation is served, at [DocsPath]
+	Live     bool // without script, the page loads itself again: nobody types anything in it
+	Room     *Banner
+	Done     *Done
+}
+
+// Banner says which room a page is about, and how it stands.
+type Banner struct {
+	Name   string
+	State  string // in words
+	Tone   string // of the state: calm, busy or alarm
+	Reason string // in a sentence; "" where nobody has to wait
+	Tabs   []Tab
+}
+
+// Tab is one of the pages of a room.
+type Tab struct {
+	Name, Path string
+	Current    bool
+}
+
+// Done says what an operator has just done.
+type Done struct {
+	Text string
+	What []Line
+	Undo *Undo // nil: it cannot be undone
+}
+
+// Undo is the button that takes back what was done: a form with its fields.
+type Undo struct {
+	Action string
+	Fields map[string]string
+}
+
+// Page is a page of a feature, in the frame that all have.
+type Page struct{ of *template.Template }
+
+// NewPage reads the content of a page. What it is about is its .What.
+func NewPage(source string) Page {
+	return Page{template.Must(template.Must(pages.Clone()).New("page").Parse(`{{template "begin" .}}` + source + `{{template "end" .}}`))}
+}
+
+// Write answers with the page, about something.
+func (p Page) Write(w http.ResponseWriter, r *http.Request, f Frame, what any) error {
+	return send(w, r, http.StatusOK, p.of.Lookup("page"), struct {
+		Frame
+		What any
+	}{f, what})
+}

@@ -1,0 +1,157 @@
+package dashboard
+
+import (
+	"html/template"
+	"net/http"
+	"time"
+)
+
+// Now is the page of how a room stands.
+type Now struct {
+	Frame
+	Method    string
+	Age       time.Duration // of the numbers
+	Nodes     int
+	Measures  []Measure
+	Told      string // the wait that newcomers are told, in words
+	Waits     Waits
+	Charts    []template.HTML
+	Ranges    []Tab // for which there are charts
+	Family    bool  // it is a room of a family, of which the record has all rooms together
+	Buckets   []Bucket
+	Occupants *Occupants // nil where the site gives its users no names
+	Held      bool       // by operators
+	Resource  string     // of the API
+
+	Explanation string // of what the origin's pace and the traffic do to the room; "" for nothing
+	Origin      string // how it does, in words; "" where it is not measured
+	Proposal    *Proposal
+}
+
+// Proposal are limits that were found in shadow mode.
+type Proposal struct {
+	Text                                string
+	TotalActiveUsers, NewUsersPerMinute int
+}
+
+// Write answers with the page.
+func (n Now) Write(w http.ResponseWriter, r *http.Request) error {
+	return write(w, r, http.StatusOK, "now.html", n)
+}
+
+// Limits is the page that changes a room.
+type Limits struct {
+	Frame
+	Form      Form
+	Overrides []Override
+}
+
+// Write answers with the page.
+func (l Limits) Write(w http.ResponseWriter, r *http.Request) error {
+	return write(w, r, http.StatusOK, "limits.html", l)
+}
+
+// Events is the page of the events of a room.
+type Events struct {
+	Frame
+	Events   []Event
+	Resource string // of the API
+}
+
+// Write answers with the page.
+func (e Events) Write(w http.ResponseWriter, r *http.Request) error {
+	return write(w, r, http.StatusOK, "events.html", e)
+}
+
+// Event is an event of a room.
+type Event struct {
+	Name, Description    string
+	Phase                string // in words
+	Prequeue, Start, End time.Time
+	Shuffle              bool
+	SeedHash             string   // of a shuffled event; "" if it is not known yet
+	Drawn                bool     // the order is public
+	Own                  []string // the settings that it has of its own, with their values
+	FromFile             bool
+	Resource             string // of the API
+}
+
+// History is the page of what has happened in a room.
+type History struct {
+	Frame
+	Changes  []Change
+	Days     []Day
+	Family   string // whose rooms the record has together; "" for none
+	Resource string // of the API
+}
+
+// Day is a day of the record.
+type Day struct {
+	Name string
+	From time.Time
+}
+
+// Write answers with the page.
+func (h History) Write(w http.ResponseWriter, r *http.Request) error {
+	return write(w, r, http.StatusOK, "history.html", h)
+}
+
+// Measure is a number with the largest that it was, and its limit.
+type Measure struct {
+	Name  string
+	Now   int
+	Max   string // "" if it is not known
+	Limit int    // 0 for none
+}
+
+// Share is how much of the limit is used, in percent.
+func (m Measure) Share() int {
+	if m.Limit == 0 {
+		return 0
+	}
+	return min(100*m.Now/m.Limit, 100)
+}
+
+// Waits are those of visitors who were let in lately.
+type Waits struct {
+	Visitors   int // 0 where nobody had waited
+	Told, True Percentiles
+	Knew       int // who were told a wait
+	InTime     int // in percent of those: who were in by then
+}
+
+// Percentiles are waits in words.
+type Percentiles struct{ P50, P95 string }
+
+// Bucket is a row of the table of those who wait.
+type Bucket struct {
+	Key               time.Time
+	Waiting, Reserved int
+}
+
+// Override is a setting that is not as the file has it.
+type Override struct {
+	Name, Value, By string
+	At              time.Time
+}
+
+// Change is a line of the audit trail.
+type Change struct {
+	At                 time.Time
+	By, What, From, To string
+	Done               int64 // when, in milliseconds
+	Setting            bool  // it can be put back
+}
+
+// Occupants are the people who are in, as far as their names are known.
+type Occupants struct {
+	Names []Occupant
+	More  bool
+	Error bool // the store did not answer
+}
+
+// Occupant is somebody who is in.
+type Occupant struct {
+	Label             string // "" where it is not known
+	Accepted, Expires time.Time
+}

@@ -1,0 +1,56 @@
+package dashboard
+
+import (
+	"fmt"
+	"html/template"
+	"strings"
+	"time"
+
+	"github.com/fairdoor-gate/fairdoor/queue"
+)
+
+// words are the functions that write for people.
+var words = template.FuncMap{
+	"time":  formatTime,
+	"stamp": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+	"age":   formatAge,
+	"plain": Plain,
+}
+
+// formatTime is a moment, which the script tells as the viewer's clock does.
+func formatTime(t time.Time) template.HTML {
+	return template.HTML(fmt.Sprintf(`<time datetime=%q>%s</time>`, t.UTC().Format(time.RFC3339), t.UTC().Format("2006-01-02 15:04:05 UTC"))) //nolint:gosec // times have nothing to escape
+}
+
+// Plain says in plain words what a setting is; its own name for what is none.
+func Plain(setting string) string {
+	f := queue.Setting(setting)
+	if f == nil {
+		return setting
+	}
+	return strings.ToUpper(f.Usage[:1]) + f.Usage[1:]
+}
+
+// FormatWait writes a wait of so many seconds.
+func FormatWait(seconds int) string {
+	switch {
+	case seconds < 90:
+		return fmt.Sprintf("%d s", seconds)
+	case seconds < 2*60*60:
+		return fmt.Sprintf("%d min", (seconds+30)/60)
+	}
+	return fmt.Sprintf("%d:%02d h", seconds/3600, seconds/60%60)
+}
+
+// formatAge says how long ago something was.
+func formatAge(d time.Duration) string {
+	switch {
+	case d < 2*time.Second:
+		return "just now"
+	case d < 2*time.Minute:
+		return fmt.Sprintf("%d s ago", int(d.Seconds()))
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%d min ago", int(d.Minutes()))
+	}
+	return fmt.Sprintf("%d h ago", int(d.Hours()))
+}

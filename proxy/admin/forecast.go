@@ -1,0 +1,65 @@
+package admin
+
+import (
+	"fmt"
+
+	"github.com/fairdoor-gate/fairdoor/proxy/admin/dashboard"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/estimate"
+)
+
+// forecast says what a change does to the line: what the room is expected to do as it is, and with
+// the settings that it has then.
+func forecast(n *estimate.Numbers, then *queue.Settings) []string {
+	switch {
+	case then.Suspended:
+		return []string{fmt.Sprintf("%s in line, and everybody passes from then on.", people(n.Waiting, "is", "are"))}
+	case then.AdmitsNobody() && !n.Settings.AdmitsNobody():
+		return []string{fmt.Sprintf("%s in line: they, and whoever comes, wait until this is taken back.", people(n.Waiting, "is", "are"))}
+	case then.AdmitsEveryone():
+		return []string{fmt.Sprintf("%s in line, and everybody is let in from then on.", people(n.Waiting, "is", "are"))}
+	}
+	now, next := n.Expect(n.Settings), n.Expect(*then)
+	if now == next && next.Rate > 0 {
+		return nil // the change concerns something else
+	}
+	told := []string{people(n.Waiting, "is", "are") + " in line."}
+	if next.Rate == 0 {
+		return append(told, "How fast people are let in then cannot be told yet.")
+	}
+	told = append(told, fmt.Sprintf("About %s a minute are let in then; now it is about %s.", perMinute(next.Rate), perMinute(now.Rate)),
+		fmt.Sprintf("Whoever comes then is told to wait %s; now it is %s.", waitOf(n, next), waitOf(n, now)))
+	if over := n.Active - then.Slots(); over >= 0 && then.Slots() < n.Settings.Slots() {
+		told = append(told, fmt.Sprintf("Nobody is let in before %s left: nobody who is in is thrown out.", people(over+1, "has", "have")))
+	}
+	return told
+}
+
+// people counts people, with the verb that goes with their number.
+func people(n int, one, many string) string {
+	switch n {
+	case 0:
+		return "Nobody " + one
+	case 1:
+		return "1 person " + one
+	}
+	return fmt.Sprintf("%d people %s", n, many)
+}
+
+func perMinute(rate float64) string {
+	if rate < 10 {
+		return fmt.Sprintf("%.1f", rate)
+	}
+	return fmt.Sprintf("%.0f", rate)
+}
+
+// waitOf is an expected wait in words.
+func waitOf(n *estimate.Numbers, e estimate.Expected) string {
+	switch {
+	case n.Waiting == 0 && n.Open > 0:
+		return "not at all"
+	case !e.Wait.Known:
+		return "a time that is not known yet"
+	}
+	return "about " + dashboard.FormatWait(60*e.Wait.Minutes)
+}

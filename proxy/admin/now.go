@@ -1,0 +1,144 @@
+package admin
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fairdoor-gate/fairdoor/proxy/admin/dashboard"
+	"github.com/fairdoor-gate/fairdoor/proxy/overrides"
+	"github.com/fairdoor-gate/fairdoor/queue/estimate"
+)
+
+const (
+	// maxOccupants is how many of those who are in the page of a room lists by name.
+	maxOccupants = 100
+	// maxBuckets is how many times of arrival it shows.
+	maxBuckets = 100
+)
+
+// tab is one of the pages of a room: the last part of its path, and its name.
+type tab struct{ path, name string }
+
+// tabs are the pages that every room has.
+var tabs = []tab{{"", "Now"}, {"limits", "Limits"}, {"events", "Events"}, {"history", "History"}}
+
+// pageOf is the address of a page of a room.
+func pageOf(of Room, path string) string {
+	return strings.TrimSuffix("/rooms/"+of.Queue().Name()+"/"+path, "/")
+}
+
+// roomFrame is what a page of a room has around it.
+func (a *api) roomFrame(of Room, path string) dashboard.Frame {
+	n := of.Queue().Numbers()
+	s := a.statusOf(of, n)
+	b := &dashboard.Banner{Name: of.Queue().Name(), Reason: reasonOf(s)}
+	b.State, b.Tone = stateOf(s, &n.Settings)
+	f := a.frame(b.Name)
+	for _, t := range tabs {
+		b.Tabs = append(b.Tabs, dashboard.Tab{Name: t.name, Path: pageOf(of, t.path), Current: t.path == path})
+		if t.path == path {
+			f.Title = t.name + " · " + b.Name
+		}
+	}
+	f.Room = b
+	return f
+}
+
+// showNow answers with how a room stands.
+func (a *api) showNow(w http.ResponseWriter, r *http.Request, of Room) {
+	ctx, cancel := context.WithTimeout(r.Context(), patience)
+	defer cancel()
+	n, d := of.Queue().Numbers(), of.Describe()
+	s, name := a.statusOf(of, n), of.Queue().Name()
+	v := dashboard.Now{
+		Frame: a.roomFrame(of, ""), Method: n.Settings.Method.String(), Age: of.Queue().Age(a.Clock(), n), Nodes: n.Nodes, Held: n.Settings.HeldByOperators(),
+		Measures: []dashboard.Measure{
+			{Name: "In line", Now: n.Waiting},
+			{Name: "In now", Now: n.Active, Limit: n.Settings.Slots()},
+			{Name: "Let in this minute", Now: n.Admitted, Limit: n.Settings.Allowance()},
+		},
+		Told: toldNow(n), Buckets: bucketsOf(n), Resource: "/api/v1/rooms/" + name,
+	}
+	v.Live, v.Done = true, a.doneOf(r, of)
+	a.addHistory(&v, d.Family == "")
+	addHappening(&v, of, s)
+	if d.Names {
+		v.Occupants = occupantsOf(ctx, of)
+	}
+	a.show(v.Write(w, r))
+}
+
+func bucketsOf(n *estimate.Numbers) []dashboard.Bucket {
+	table := bucketTable(n)
+	var list []dashboard.Bucket
+	for _, b := range table[:min(len(table), maxBuckets)] {
+		at, _ := http.ParseTime(b.Key) // which bucketTable has written
+		list = append(list, dashboard.Bucket{Key: at, Waiting: b.Data.Waiting, Reserved: b.Data.ReservedSlots})
+	}
+	return list
+}
+
+// occupantsOf are the first of those who are in, with the names that the site gives them.
+func occupantsOf(ctx context.Context, of Room) *dashboard.Occupants {
+	if of.Queue().StoreFailing() {
+		return &dashboard.Occupants{Error: true}
+	}
+	roster, err := of.Queue().Roster(ctx)
+	if err != nil {
+		return &dashboard.Occupants{Error: true}
+	}
+	o := &dashboard.Occupants{More: len(roster.Seated) > maxOccupants}
+	for _, s := range roster.Seated[:min(len(roster.Seated), maxOccupants)] {
+		o.Names = append(o.Names, dashboard.Occupant{Label: labelOf(s.Note), Accepted: s.AcceptedAt.Time(), Expires: s.Expires.Time()})
+	}
+	return o
+}
+
+// showLimits answers with the form that changes a room.
+func (a *api) showLimits(w http.ResponseWriter, r *http.Request, of Room) {
+	v := dashboard.Limits{
+		Frame: a.roomFrame(of, "limits"), Form: formOf(of.Queue().Name(), of.Queue().Settings()),
+		Overrides: overridesOf(overrides.Of(of.Describe().Configuration)),
+	}
+	v.Done = a.doneOf(r, of)
+	a.show(v.Write(w, r))
+}
+
+// overridesOf lists what operators have changed, the latest first.
+func overridesOf(d overrides.Document) []dashboard.Override {
+	var list []dashboard.Override
+	for name, value := range d.Changes {
+		text, err := strconv.Unquote(string(value))
+		if err != nil {
+			text = string(value)
+		}
+		list = append(list, dashboard.Override{Name: name, Value: inWords(text), By: d.By[name].By, At: d.By[name].At})
+	}
+	slices.SortFunc(list, func(a, b dashboard.Override) int {
+		if c := b.At.Compare(a.At); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+	return list
+}
+
+// showEvents answers with the events of a room.
+func (a *api) showEvents(w http.ResponseWriter, r *http.Request, of Room) {
+	v := dashboard.Events{Frame: a.roomFrame(of, "events"), Events: eventsOf(of, a.Clock()), Resource: "/api/v1/rooms/" + of.Queue().Name()}
+	v.Live, v.Done = true, a.doneOf(r, of)
+	a.show(v.Write(w, r))
+}
+
+// showHistory answers with what has happened in a room.
+func (a *api) showHistory(w http.ResponseWriter, r *http.Request, of Room) {
+	now, name := a.Clock(), of.Queue().Name()
+	v := dashboard.History{Frame: a.roomFrame(of, "history"), Resource: "/api/v1/rooms/" + name}
+	v.Changes = changesOf(a.Record.Excerpt(name, now.Add(-24*time.Hour), now.Add(time.Second)).Changes)
+	v.Live, v.Done = true, a.doneOf(r, of)
+	a.show(v.Write(w, r))
+}
