@@ -46,6 +46,7 @@ var checkers = []struct {
 	{"no part of a page reaches the site while people wait", checkParts},
 	{"visitors are told the truth about how many wait", checkQueued},
 	{"newcomers are told all who are ahead", checkFirst},
+	{"waits that are not known are said to be unknown", checkWaits},
 	{"a pass is used no more often than it may be, and not after its end", checkUses},
 	{"a use of a pass is a person", checkOneHolder},
 	{"who has a pass to get in takes the next slot", checkPassIn},

@@ -37,4 +37,5 @@
 //	visitors.go         kinds of visitors
 //	faults.go           kinds of faults
 //	checkers.go         promises
+//	pool.go             promises about averages, which many histories show together
 package world
