@@ -19,8 +19,11 @@ import (
 
 var (
 	seed = flag.Uint64("seed", 0, "tell the story of this seed; with -v also if every promise was kept in it")
-	soak = flag.Duration("soak", 0, "how long new seeds are tried")
+	soak = flag.Duration("soak", newWorldsFor, "how long new seeds are tried; if longer than that, more fixed ones are, too")
 )
+
+// newWorldsFor is how long new seeds are tried each time: about as long as those take that are fixed.
+const newWorldsFor = 30 * time.Second
 
 // TestMain has the story alone be told where a seed is named.
 func TestMain(m *testing.M) {
@@ -60,14 +63,14 @@ var found = []uint64{
 }
 
 // fixed are the histories of the seeds that are tried each time, which take half a minute: from 1
-// on, and those of found. With the flag soak there are more.
+// on, and those of found. In a long soak there are more.
 var fixed = func() func(t *testing.T) []*world.History {
 	var list []*world.History
 	return func(t *testing.T) []*world.History {
 		t.Helper()
 		if list == nil {
 			seeds := uint64(5)
-			if *soak > 0 {
+			if *soak > newWorldsFor {
 				seeds = 20
 			}
 			for seed := range seeds {
@@ -87,21 +90,24 @@ func TestPromisesHold(t *testing.T) {
 	}
 }
 
-// New seeds are tried for as long as the flag soak says, or until ten break promises.
+// New seeds are tried for half a minute, or for as long as the flag soak says, or until ten break
+// promises. What they show together is told with -v.
 func TestPromisesHoldInNewWorlds(t *testing.T) {
-	if *soak == 0 {
-		return
-	}
+	var all world.Pool
 	lives, failed, lived, began := 0, 0, time.Duration(0), time.Now()
 	for ; time.Since(began) < *soak && failed < 10; lives++ {
 		h := world.Run(t, world.Draw(rand.Uint64N(1<<40)))
 		if !check(t, h) {
 			failed++
 		}
+		all.Add(h)
 		lived += h.Ends
 	}
-	t.Logf("%d sales in %v, which took %v together, or %.4f years: %.0f times as long", lives, time.Since(began).Round(time.Second), lived.Round(time.Second), lived.Hours()/24/365,
-		lived.Seconds()/time.Since(began).Seconds())
+	for _, broken := range all.Check() {
+		t.Error(broken)
+	}
+	t.Logf("%d sales in %v, which took %v together, or %.4f years: %.0f times as long\n%s", lives, time.Since(began).Round(time.Second), lived.Round(time.Second), lived.Hours()/24/365,
+		lived.Seconds()/time.Since(began).Seconds(), &all)
 }
 
 // check says whether every promise was kept in a history.
