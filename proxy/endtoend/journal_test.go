@@ -57,35 +57,20 @@ func (g *gate) stateDir() string {
 }
 
 // Whatever becomes of the journal while the gate is dead, nobody is let in over the
-// limits, who is in stays in, and the log tells of it.
+// limits, who is in stays in, and the log tells of it. Package memstore tries each bit and length.
 func TestAJournalThatIsDamagedOrGoneLetsNobodyOverTheLimits(t *testing.T) {
 	t.Parallel()
-	flip := func(at func(size int) int) func(path string) error {
-		return func(path string) error {
-			file, err := os.ReadFile(path)
-			if err != nil {
-				return err
-			}
-			used := len(strings.TrimRight(string(file), "\x00"))
-			file[at(used)] ^= 1
-			return os.WriteFile(path, file, 0o600)
-		}
-	}
-	halve := func(path string) error {
-		info, err := os.Stat(path)
+	flip := func(path string) error {
+		file, err := os.ReadFile(path)
 		if err != nil {
 			return err
 		}
-		return os.Truncate(path, info.Size()/2)
+		file[len(strings.TrimRight(string(file), "\x00"))/2] ^= 1
+		return os.WriteFile(path, file, 0o600)
 	}
 	for name, damage := range map[string]func(path string) error{
-		"a bit flipped at its beginning": flip(func(int) int { return 20 }),
-		"a bit flipped in its middle":    flip(func(used int) int { return used / 2 }),
-		"a bit flipped at its end":       flip(func(used int) int { return used - 2 }),
-		"cut in half":                    halve,
-		"empty":                          func(path string) error { return os.Truncate(path, 0) },
-		"removed":                        os.Remove,
-		"removed with its directory":     func(path string) error { return os.RemoveAll(filepath.Dir(path)) },
+		"a bit flipped in its middle": flip,
+		"removed with its directory":  func(path string) error { return os.RemoveAll(filepath.Dir(path)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -118,15 +103,15 @@ func TestAJournalThatIsDamagedOrGoneLetsNobodyOverTheLimits(t *testing.T) {
 
 func TestACrashIsNoDamage(t *testing.T) {
 	t.Parallel()
-	l := limits{active: 5, perMinute: 100_000, session: time.Minute}
+	l := limits{active: 3, perMinute: 100_000, session: time.Minute}
 	g, _ := serveLimits(t, l)
-	for _, b := range browsers(t, "visitor", 4) {
+	for _, b := range browsers(t, "visitor", 2) {
 		require.True(t, b.in(g.url))
 		g.kill()
 		g.start()
 	}
 	last := browsers(t, "last", 2)
-	assert.True(t, last[0].in(g.url), "the fifth slot is free")
+	assert.True(t, last[0].in(g.url), "the third slot is free")
 	assert.False(t, last[1].in(g.url))
 	assert.NotContains(t, g.log.String(), "lost or damaged")
 }
