@@ -78,9 +78,9 @@ func (a adminRoom) Describe() admin.Description {
 func (a adminRoom) Queue() admin.Queue { return a.room.Queue }
 
 // Patch implements admin.Room. A room of a family is kept for a while then.
-func (a adminRoom) Patch(ctx context.Context, now time.Time, patch []byte, by string) error {
+func (a adminRoom) Patch(ctx context.Context, now time.Time, patch []byte, lasts time.Duration, by string) error {
 	a.room.markAsked(now)
-	return a.room.Overrides.Patch(ctx, now, patch, by)
+	return a.room.Overrides.Patch(ctx, now, patch, lasts, by)
 }
 
 // Events implements admin.Room.
@@ -116,6 +116,11 @@ func (a adminRoom) OrderHeader(d *event.Draw) (event.Header, error) {
 
 // Disconnect implements admin.Room.
 func (a adminRoom) Disconnect(id queue.ID) { a.room.Seats.Cut(id) }
+
+// Preview implements admin.Room.
+func (a adminRoom) Preview(now time.Time, state, language, message string) (page []byte, policy string, found bool) {
+	return a.room.Setup().Pages.Preview(now, state, language, message)
+}
 
 // Origins implements admin.Room.
 func (a adminRoom) Origins() []admin.Origin {

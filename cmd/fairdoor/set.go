@@ -13,6 +13,7 @@ import (
 	"reflect"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -45,7 +46,8 @@ func newQueueAllCommand() *cobra.Command {
 		Short: "Hold everybody new, or let people in again",
 		Long:  "Hold everybody who comes to a room of a running gate, or let people in again: at once, and on every gate. Who is in stays in.",
 		Example: `  fairdoor queue-all shop on
-  fairdoor queue-all shop off --yes`,
+  fairdoor queue-all shop off --yes
+  fairdoor queue-all shop on --for 5m`,
 		Args: takes("this takes: fairdoor queue-all ROOM on, or off", func(args []string) bool {
 			return len(args) == 2 && (args[1] == "on" || args[1] == "off")
 		}),
@@ -58,18 +60,25 @@ func newQueueAllCommand() *cobra.Command {
 // the change from the others.
 func changeCommand(cmd *cobra.Command, parse func(args []string) (map[string]json.RawMessage, error)) *cobra.Command {
 	var flags adminFlags
-	yes := false
+	var how howToChange
 	flags.bind(cmd.Flags())
 	cmd.ValidArgsFunction = completion(&flags, strings.Fields(cmd.Use)[1:]...)
-	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "ask nothing")
+	cmd.Flags().BoolVarP(&how.yes, "yes", "y", false, "ask nothing")
+	cmd.Flags().DurationVar(&how.lasts, "for", 0, "how long the change lasts, such as 5m: then all is as it was before (default: until somebody changes it)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		patch, err := parse(args[1:])
 		if err != nil {
 			return err
 		}
-		return changeRoom(cmd, &flags, args[0], patch, yes)
+		return changeRoom(cmd, &flags, args[0], patch, how)
 	}
 	return cmd
+}
+
+// howToChange says how a change is made.
+type howToChange struct {
+	yes   bool          // without a question
+	lasts time.Duration // 0 for good
 }
 
 // parseChanges reads changes as they are written on the command line. Whether the values fit with
@@ -138,7 +147,7 @@ func asJSON(f *setting.Field, value string) (form json.RawMessage, problem strin
 }
 
 // changeRoom shows a change of a room, asks whether to make it, and makes it.
-func changeRoom(cmd *cobra.Command, flags *adminFlags, room string, patch map[string]json.RawMessage, yes bool) error {
+func changeRoom(cmd *cobra.Command, flags *adminFlags, room string, patch map[string]json.RawMessage, how howToChange) error {
 	api, err := flags.api(cmd)
 	if err != nil {
 		return err
@@ -151,12 +160,16 @@ func changeRoom(cmd *cobra.Command, flags *adminFlags, room string, patch map[st
 	if err := showChanges(out, patch, before); err != nil {
 		return err
 	}
-	if !yes {
-		if err := ask(cmd.Context(), cmd.InOrStdin(), out, "Change "+room+" on every gate"); err != nil {
+	what := "Change " + room + " on every gate"
+	if how.lasts > 0 {
+		what += " for " + setting.FormatDuration(how.lasts)
+	}
+	if !how.yes {
+		if err := ask(cmd.Context(), cmd.InOrStdin(), out, what); err != nil {
 			return err
 		}
 	}
-	after, err := makeChange(cmd.Context(), api, room, patch, before)
+	after, err := makeChange(cmd.Context(), api, room, patch, before, how.lasts)
 	if err != nil {
 		return err
 	}
@@ -166,13 +179,16 @@ func changeRoom(cmd *cobra.Command, flags *adminFlags, room string, patch map[st
 
 // makeChange makes a change of a room. A queue_all that operators switch off is as in the file
 // again, unless the file has it on.
-func makeChange(ctx context.Context, api client.API, room string, patch, before map[string]json.RawMessage) (after admin.RoomJSON, err error) {
+func makeChange(ctx context.Context, api client.API, room string, patch, before map[string]json.RawMessage, lasts time.Duration) (after admin.RoomJSON, err error) {
 	var overrides map[string]json.RawMessage
 	if err := json.Unmarshal(before["overrides"], &overrides); err != nil {
 		return after, fmt.Errorf("reading what operators have changed: %w", err)
 	}
 	override, isChanged := overrides["queue_all"]
 	mayGoBack := string(override) == "true" || !isChanged && string(before["queue_all"]) == "false"
+	if lasts > 0 {
+		return after, api.Order(ctx, http.MethodPatch, client.Path("rooms", room)+"?for="+lasts.String(), patch, &after)
+	}
 	if string(patch["queue_all"]) == "false" && mayGoBack {
 		back := maps.Clone(patch)
 		back["queue_all"] = json.RawMessage("null")

@@ -11,10 +11,13 @@
 //	table.go        how all rooms stand, as CSV
 //	overview.go     the dashboard: the page of all rooms
 //	now.go          the pages of a room
+//	message.go      what those who wait are told, with the page that they see
 //	past.go         what they show of the last hours
 //	happening.go    what they show of events, and the origin's pace
 //	pressure.go     whether the origin is slow, and the limits that are proposed
 //	switches.go     changes that are made in the dashboard
+//	planning.go     events that are planned in the dashboard
+//	notices.go      what was just done, as the next page says it
 //	forecast.go     what a change does to the line
 //	login.go        who may use the dashboard
 //	operator.go     the names of operators
@@ -69,6 +72,7 @@ type Config struct {
 type api struct {
 	Config
 	sessions *dashboard.Sessions
+	notices  notices
 	parts    []Part
 	document []byte
 }
@@ -86,7 +90,7 @@ type Handler struct {
 // requests from other sites are refused; so are, without a token, requests for the
 // dashboard, the API and the metrics by another name than localhost.
 func New(c Config) *Handler {
-	a := &api{Config: c, sessions: dashboard.NewSessions(c.Token, c.Clock)}
+	a := &api{Config: c, sessions: dashboard.NewSessions(c.Token, c.Clock), notices: notices{kept: map[string]*dashboard.Done{}}}
 	for _, part := range c.Parts {
 		a.parts = append(a.parts, part(API{a}))
 	}

@@ -179,3 +179,8 @@ func TestGateThatDrainsIsLiveAndNotReady(t *testing.T) {
 	assert.Equal(t, http.StatusServiceUnavailable, ask(g, http.MethodGet, "/readyz", "").Code)
 	assert.Equal(t, http.StatusOK, ask(g, http.MethodGet, "/livez", "").Code)
 }
+
+// Preview shows what it was asked for.
+func (s *shop) Preview(_ time.Time, state, language, message string) (page []byte, policy string, found bool) {
+	return []byte(state + ", " + language + ", " + message), "default-src 'none'", state == "fifo"
+}

@@ -84,7 +84,7 @@ func TestAChangeInTheDashboardIsAskedAboutAndThenMade(t *testing.T) {
 
 	done := o.send("/rooms/shop/change", hidden(t, asked.Body.String(), "/rooms/shop/change"))
 	require.Equal(t, http.StatusSeeOther, done.Code)
-	assert.Equal(t, "/rooms/shop/limits?done=1622130850000", done.Header().Get("Location"))
+	assert.Regexp(t, `^/rooms/shop/limits\?done=`, done.Header().Get("Location"))
 	s := g.shop.Room.Queue().Settings()
 	assert.Equal(t, 7, s.TotalActiveUsers)
 	assert.Equal(t, 10, s.NewUsersPerMinute)

@@ -247,28 +247,44 @@ func (a *api) editFrom(w http.ResponseWriter, r *http.Request, of Room, change f
 // edit changes the events of a room, and says whether it has; if it has not, it has answered
 // instead.
 func (a *api) edit(w http.ResponseWriter, r *http.Request, of Room, change func(event.List) (event.List, error)) bool {
+	err := a.editEvents(r, of, change)
+	switch {
+	case err == nil:
+		return true
+	case errors.Is(err, errNoEvent):
+		noEvent(w, r, of)
+	default:
+		status, detail, faults := eventsUnchanged(err)
+		reply.Problem(w, status, detail, faults...)
+	}
+	return false
+}
+
+// editEvents changes the events of a room, by the operator who asks, and logs what became of it.
+func (a *api) editEvents(r *http.Request, of Room, change func(event.List) (event.List, error)) error {
 	err := of.EditEvents(r.Context(), a.Clock(), a.by(r), change)
 	faults := new(overrides.FaultsError)
 	switch {
 	case err == nil:
 		a.log(of).Info("events changed", zap.String("event", r.PathValue("event")), zap.String("method", r.Method), zap.String("by", a.by(r)))
-		return true
-	case errors.As(err, &faults):
-		reply.Problem(w, http.StatusUnprocessableEntity, "Nothing was changed.", faults.Faults...)
-	case errors.Is(err, overrides.ErrNoObject):
-		reply.Problem(w, http.StatusBadRequest, "The body is not a JSON object.")
-	case errors.Is(err, errTaken):
-		reply.Problem(w, http.StatusConflict, "Nothing was changed: there is an event of this name. Change that one with PUT or PATCH, or choose another name.")
-	case errors.Is(err, errFromFile):
-		reply.Problem(w, http.StatusConflict,
-			"Nothing was changed: the event is in the configuration file. Change it there, and have the gate read the file again (SIGHUP); or make another event.")
-	case errors.Is(err, errNoEvent):
-		noEvent(w, r, of)
-	default:
+	case !errors.As(err, &faults) && !errors.Is(err, overrides.ErrNoObject) && !errors.Is(err, errTaken) && !errors.Is(err, errFromFile) && !errors.Is(err, errNoEvent):
 		a.log(of).Error("events not changed", zap.Error(err))
-		reply.Problem(w, http.StatusServiceUnavailable, "The store does not answer. It may make the change all the same: look before you ask again.")
 	}
-	return false
+	return err
+}
+
+// eventsUnchanged tells why events were not changed.
+func eventsUnchanged(err error) (status int, detail string, faults []string) {
+	switch {
+	case errors.Is(err, errTaken):
+		return http.StatusConflict, "Nothing was changed: there is an event of this name. Change that one with PUT or PATCH, or choose another name.", nil
+	case errors.Is(err, errFromFile):
+		return http.StatusConflict,
+			"Nothing was changed: the event is in the configuration file. Change it there, and have the gate read the file again (SIGHUP); or make another event.", nil
+	case errors.Is(err, errNoEvent):
+		return http.StatusNotFound, "Nothing was changed: there is no event of this name any more.", nil
+	}
+	return unchanged(err)
 }
 
 // detailsJSON is what a room goes by once an event has started.

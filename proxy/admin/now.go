@@ -24,7 +24,7 @@ const (
 type tab struct{ path, name string }
 
 // tabs are the pages that every room has.
-var tabs = []tab{{"", "Now"}, {"limits", "Limits"}, {"events", "Events"}, {"history", "History"}}
+var tabs = []tab{{"", "Now"}, {"limits", "Limits"}, {"message", "Message"}, {"events", "Events"}, {"history", "History"}}
 
 // pageOf is the address of a page of a room.
 func pageOf(of Room, path string) string {
@@ -32,12 +32,15 @@ func pageOf(of Room, path string) string {
 }
 
 // roomFrame is what a page of a room has around it.
-func (a *api) roomFrame(of Room, path string) dashboard.Frame {
+func (a *api) roomFrame(r *http.Request, of Room, path string) dashboard.Frame {
 	n := of.Queue().Numbers()
 	s := a.statusOf(of, n)
 	b := &dashboard.Banner{Name: of.Queue().Name(), Reason: reasonOf(s)}
 	b.State, b.Tone = stateOf(s, &n.Settings)
-	f := a.frame(b.Name)
+	if s.Reason == estimate.QueueAll {
+		b.Until = overrides.Of(of.Describe().Configuration).By["queue_all"].Until
+	}
+	f := a.frame(r, b.Name)
 	for _, t := range tabs {
 		b.Tabs = append(b.Tabs, dashboard.Tab{Name: t.name, Path: pageOf(of, t.path), Current: t.path == path})
 		if t.path == path {
@@ -55,7 +58,7 @@ func (a *api) showNow(w http.ResponseWriter, r *http.Request, of Room) {
 	n, d := of.Queue().Numbers(), of.Describe()
 	s, name := a.statusOf(of, n), of.Queue().Name()
 	v := dashboard.Now{
-		Frame: a.roomFrame(of, ""), Method: n.Settings.Method.String(), Age: of.Queue().Age(a.Clock(), n), Nodes: n.Nodes, Held: n.Settings.HeldByOperators(),
+		Frame: a.roomFrame(r, of, ""), Method: n.Settings.Method.String(), Age: of.Queue().Age(a.Clock(), n), Nodes: n.Nodes, Held: n.Settings.HeldByOperators(),
 		Measures: []dashboard.Measure{
 			{Name: "In line", Now: n.Waiting},
 			{Name: "In now", Now: n.Active, Limit: n.Settings.Slots()},
@@ -63,7 +66,7 @@ func (a *api) showNow(w http.ResponseWriter, r *http.Request, of Room) {
 		},
 		Told: toldNow(n), Buckets: bucketsOf(n), Resource: "/api/v1/rooms/" + name,
 	}
-	v.Live, v.Done = true, a.doneOf(r, of)
+	v.Live = true
 	a.addHistory(&v, d.Family == "")
 	addHappening(&v, of, s)
 	if d.Names {
@@ -101,10 +104,9 @@ func occupantsOf(ctx context.Context, of Room) *dashboard.Occupants {
 // showLimits answers with the form that changes a room.
 func (a *api) showLimits(w http.ResponseWriter, r *http.Request, of Room) {
 	v := dashboard.Limits{
-		Frame: a.roomFrame(of, "limits"), Form: formOf(of.Queue().Name(), of.Queue().Settings()),
+		Frame: a.roomFrame(r, of, "limits"), Form: formOf(of.Queue().Name(), of.Queue().Settings()),
 		Overrides: overridesOf(overrides.Of(of.Describe().Configuration)),
 	}
-	v.Done = a.doneOf(r, of)
 	a.show(v.Write(w, r))
 }
 
@@ -116,7 +118,7 @@ func overridesOf(d overrides.Document) []dashboard.Override {
 		if err != nil {
 			text = string(value)
 		}
-		list = append(list, dashboard.Override{Name: name, Value: inWords(text), By: d.By[name].By, At: d.By[name].At})
+		list = append(list, dashboard.Override{Name: name, Value: inWords(text), By: d.By[name].By, At: d.By[name].At, Until: d.By[name].Until})
 	}
 	slices.SortFunc(list, func(a, b dashboard.Override) int {
 		if c := b.At.Compare(a.At); c != 0 {
@@ -129,16 +131,15 @@ func overridesOf(d overrides.Document) []dashboard.Override {
 
 // showEvents answers with the events of a room.
 func (a *api) showEvents(w http.ResponseWriter, r *http.Request, of Room) {
-	v := dashboard.Events{Frame: a.roomFrame(of, "events"), Events: eventsOf(of, a.Clock()), Resource: "/api/v1/rooms/" + of.Queue().Name()}
-	v.Live, v.Done = true, a.doneOf(r, of)
+	v := dashboard.Events{Frame: a.roomFrame(r, of, "events"), Events: eventsOf(of, a.Clock()), Resource: "/api/v1/rooms/" + of.Queue().Name()}
 	a.show(v.Write(w, r))
 }
 
 // showHistory answers with what has happened in a room.
 func (a *api) showHistory(w http.ResponseWriter, r *http.Request, of Room) {
 	now, name := a.Clock(), of.Queue().Name()
-	v := dashboard.History{Frame: a.roomFrame(of, "history"), Resource: "/api/v1/rooms/" + name}
+	v := dashboard.History{Frame: a.roomFrame(r, of, "history"), Resource: "/api/v1/rooms/" + name}
 	v.Changes = changesOf(a.Record.Excerpt(name, now.Add(-24*time.Hour), now.Add(time.Second)).Changes)
-	v.Live, v.Done = true, a.doneOf(r, of)
+	v.Live = true
 	a.show(v.Write(w, r))
 }

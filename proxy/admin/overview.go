@@ -34,7 +34,11 @@ func (a *api) pages() []Resource {
 		{Pattern: "GET /{$}", Answer: a.getOverview},
 		{Pattern: "GET " + one, Answer: a.withRoom(a.showNow)},
 		{Pattern: "GET " + one + "/limits", Answer: a.withRoom(a.showLimits)},
+		{Pattern: "GET " + one + "/message", Answer: a.withRoom(a.showMessage)},
+		{Pattern: "GET " + one + "/preview", Answer: a.withRoom(a.showPreview)},
 		{Pattern: "GET " + one + "/events", Answer: a.withRoom(a.showEvents)},
+		{Pattern: "POST " + one + "/events/ask", Answer: a.withRoom(a.askAboutEvent)},
+		{Pattern: "POST " + one + "/events/change", Answer: a.withRoom(a.changeEventInPage)},
 		{Pattern: "GET " + one + "/history", Answer: a.withRoom(a.showHistory)},
 		{Pattern: "POST " + one + "/ask", Answer: a.withRoom(a.askForChange)},
 		{Pattern: "POST " + one + "/change", Answer: a.withRoom(a.makeChange)},
@@ -45,8 +49,9 @@ func (a *api) pages() []Resource {
 }
 
 // frame is what a page has around it.
-func (a *api) frame(title string) dashboard.Frame {
-	return dashboard.Frame{Title: title, At: a.Clock(), LoggedIn: a.Token != "", Docs: a.Docs != nil}
+func (a *api) frame(r *http.Request, title string) dashboard.Frame {
+	done := a.notices.get(r.URL.Query().Get("done"))
+	return dashboard.Frame{Title: title, At: a.Clock(), LoggedIn: a.Token != "", Docs: a.Docs != nil, Done: done}
 }
 
 // getOverview answers with the dashboard. It asks no store how the rooms stand: it shows what the
@@ -55,7 +60,7 @@ func (a *api) frame(title string) dashboard.Frame {
 func (a *api) getOverview(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), patience)
 	defer cancel()
-	o := dashboard.Overview{Frame: a.frame("Rooms")}
+	o := dashboard.Overview{Frame: a.frame(r, "Rooms")}
 	o.Live = true
 	var rows []ranked
 	for of := range a.Gate.Rooms() {

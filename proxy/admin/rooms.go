@@ -28,7 +28,7 @@ type Room interface {
 	// Queue is the room of the queue.
 	Queue() Queue
 	// Patch is overrides.Room.Patch.
-	Patch(ctx context.Context, now time.Time, patch []byte, by string) error
+	Patch(ctx context.Context, now time.Time, patch []byte, lasts time.Duration, by string) error
 	// Events are the room's events, in the order of their beginnings.
 	Events() event.List
 	// EditEvents, Merged and Draw are those of overrides.Room.
@@ -41,6 +41,8 @@ type Room interface {
 	OrderHeader(d *event.Draw) (event.Header, error)
 	// Disconnect cuts the connections that keep a visitor in the room.
 	Disconnect(id queue.ID)
+	// Preview is pages.Room.Preview.
+	Preview(now time.Time, state, language, message string) (page []byte, policy string, found bool)
 	// Origins are the room's, in the order of its configuration.
 	Origins() []Origin
 }
@@ -122,7 +124,12 @@ func (a *api) patchRoom(w http.ResponseWriter, r *http.Request, of Room) {
 	if !ok {
 		return
 	}
-	if err := a.change(r, of, patch); err != nil {
+	lasts, ok := parseLasts(r.URL.Query().Get("for"))
+	if !ok {
+		reply.Problem(w, http.StatusUnprocessableEntity, "Nothing was changed: for is a duration, from 1s to 168h.")
+		return
+	}
+	if err := a.change(r, of, patch, lasts); err != nil {
 		status, detail, faults := unchanged(err)
 		reply.Problem(w, status, detail, faults...)
 		return
@@ -130,14 +137,26 @@ func (a *api) patchRoom(w http.ResponseWriter, r *http.Request, of Room) {
 	reply.JSON(w, of.Describe().json())
 }
 
-// change puts a patch over the settings of a room, by the operator who asks, and logs what became
-// of it.
-func (a *api) change(r *http.Request, of Room, patch []byte) error {
-	err := of.Patch(r.Context(), a.Clock(), patch, a.by(r))
+// longestChange is for how long a change may be made that ends by itself.
+const longestChange = 7 * 24 * time.Hour
+
+// parseLasts reads for how long a change is to last; "" is for good.
+func parseLasts(text string) (lasts time.Duration, ok bool) {
+	if text == "" {
+		return 0, true
+	}
+	lasts, err := time.ParseDuration(text)
+	return lasts, err == nil && lasts >= time.Second && lasts <= longestChange
+}
+
+// change puts a patch over the settings of a room, for so long or for good, by the operator who
+// asks, and logs what became of it.
+func (a *api) change(r *http.Request, of Room, patch []byte, lasts time.Duration) error {
+	err := of.Patch(r.Context(), a.Clock(), patch, lasts, a.by(r))
 	faults := new(overrides.FaultsError)
 	switch {
 	case err == nil:
-		a.log(of).Info("room changed", zap.ByteString("changes", patch), zap.String("by", a.by(r)))
+		a.log(of).Info("room changed", zap.ByteString("changes", patch), zap.Duration("for", lasts), zap.String("by", a.by(r)))
 	case !errors.Is(err, overrides.ErrNoObject) && !errors.As(err, &faults):
 		a.log(of).Error("room not changed", zap.Error(err))
 	}

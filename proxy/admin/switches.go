@@ -18,7 +18,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue/setting"
 )
 
-// switches are the settings that the dashboard changes. The API changes more.
+// switches are the settings that the dashboard changes; the message has a page of its own. The API
+// changes more.
 var switches = []string{"total_active_users", "new_users_per_minute", "queueing_method", "queue_all", "suspended", "hold_active", "on_sold_out", "message"}
 
 // warnings are what operators are told before they change a setting to a value.
@@ -37,6 +38,9 @@ var warnings = map[string]map[string]string{
 func formOf(name string, s queue.Settings) dashboard.Form {
 	form := dashboard.Form{Room: name}
 	for _, name := range switches {
+		if name == "message" {
+			continue
+		}
 		f := queue.Setting(name)
 		field := dashboard.Field{Name: name, Value: valueOf(f, byOperators(s)), Choices: f.Choices, Kind: "choice"}
 		switch f.Type.Kind() {
@@ -44,8 +48,6 @@ func formOf(name string, s queue.Settings) dashboard.Form {
 			field.Choices = []string{"false", "true"}
 		case reflect.Int:
 			field.Kind = "number"
-		case reflect.String:
-			field.Kind, field.Max = "text", f.Max
 		default:
 		}
 		form.Fields = append(form.Fields, field)
@@ -104,18 +106,36 @@ func (a *api) makeChange(w http.ResponseWriter, r *http.Request, of Room) {
 			return
 		}
 	}
-	a.changeAndTell(w, r, of, text)
+	lasts, ok := parseLasts(r.PostFormValue("for"))
+	if !ok {
+		a.refuse(w, r, of, http.StatusUnprocessableEntity, "Nothing was changed: for how long is not known.", nil)
+		return
+	}
+	a.changeAndTell(w, r, of, text, lasts)
 }
 
-// changeAndTell makes a change, and shows the page that the operator came from, with what was done.
-func (a *api) changeAndTell(w http.ResponseWriter, r *http.Request, of Room, patch []byte) {
-	if err := a.change(r, of, patch); err != nil {
+// changeAndTell makes a change, for so long or for good, and shows the page that the operator came
+// from, with what was done.
+func (a *api) changeAndTell(w http.ResponseWriter, r *http.Request, of Room, patch []byte, lasts time.Duration) {
+	if err := a.change(r, of, patch, lasts); err != nil {
 		status, detail, faults := unchanged(err)
 		a.refuse(w, r, of, status, detail, faults)
 		return
 	}
-	at := of.Describe().Configuration.At
-	http.Redirect(w, r, pageOf(of, r.PostFormValue("page"))+"?done="+strconv.FormatInt(int64(at), 10), http.StatusSeeOther)
+	done := &dashboard.Done{Text: of.Queue().Name() + " is changed, on every gate."}
+	c := of.Describe().Configuration
+	at := strconv.FormatInt(c.At.Time().UnixMilli(), 10)
+	for _, change := range a.changesAt(of, at) {
+		if queue.Setting(change.What) != nil {
+			done.What = append(done.What, dashboard.Line{Name: change.What, Now: inWords(change.From), Then: inWords(change.To)})
+			done.Until = overrides.Of(c).By[change.What].Until
+		}
+	}
+	page := r.PostFormValue("page")
+	if back, _ := a.backTo(of, at, ""); len(back) > 0 {
+		done.Undo = &dashboard.Undo{Action: pageOf(of, "undo"), Fields: map[string]string{"done": at, "page": page}}
+	}
+	a.tell(w, r, pageOf(of, page), done)
 }
 
 // undo puts settings back that an operator has changed at some moment: at once, if they are as the
@@ -132,17 +152,22 @@ func (a *api) undo(w http.ResponseWriter, r *http.Request, of Room) {
 		a.ask(w, r, of, patch, !asLeft)
 	default:
 		text, _ := json.Marshal(patch) // which is JSON
-		a.changeAndTell(w, r, of, text)
+		a.changeAndTell(w, r, of, text, 0)
 	}
+}
+
+// parseMillis reads a moment as addresses have it; 0 for what is none.
+func parseMillis(text string) int64 {
+	ms, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return ms
 }
 
 // changesAt are the changes of settings that were made at a moment, as a query has it.
 func (a *api) changesAt(of Room, done string) []record.Change {
-	ms, err := strconv.ParseInt(done, 10, 64)
-	if err != nil {
-		return nil
-	}
-	at := queue.Instant(ms).Time()
+	at := queue.Instant(parseMillis(done)).Time()
 	return a.Record.Excerpt(of.Queue().Name(), at, at.Add(time.Millisecond)).Changes
 }
 
@@ -169,29 +194,6 @@ func (a *api) backTo(of Room, done, what string) (patch map[string]json.RawMessa
 	return patch, asLeft
 }
 
-// doneOf says what an operator has just done, as the address of a page has it; nil for nothing.
-func (a *api) doneOf(r *http.Request, of Room) *dashboard.Done {
-	at := r.URL.Query().Get("done")
-	done := &dashboard.Done{Text: of.Queue().Name() + " is changed, on every gate."}
-	for _, c := range a.changesAt(of, at) {
-		if queue.Setting(c.What) != nil {
-			done.What = append(done.What, dashboard.Line{Name: c.What, Now: inWords(c.From), Then: inWords(c.To)})
-		}
-	}
-	if len(done.What) == 0 {
-		return nil
-	}
-	if patch, asLeft := a.backTo(of, at, ""); asLeft && len(patch) > 0 {
-		done.Undo = &dashboard.Undo{Action: pageOf(of, "undo"), Fields: map[string]string{"done": at, "page": pathOf(r, of)}}
-	}
-	return done
-}
-
-// pathOf is which of a room's pages a request is for.
-func pathOf(r *http.Request, of Room) string {
-	return strings.Trim(strings.TrimPrefix(r.URL.Path, pageOf(of, "")), "/")
-}
-
 // readForm reads the form that a request brings; if it cannot, it has answered instead.
 func (a *api) readForm(w http.ResponseWriter, r *http.Request, of Room) bool {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
@@ -204,7 +206,7 @@ func (a *api) readForm(w http.ResponseWriter, r *http.Request, of Room) bool {
 
 // refuse answers with why nothing was changed.
 func (a *api) refuse(w http.ResponseWriter, r *http.Request, of Room, status int, detail string, faults []string) {
-	v := dashboard.Refusal{Frame: a.roomFrame(of, "-"), Status: status, Detail: detail, Faults: faults, Back: pageOf(of, r.PostFormValue("page"))}
+	v := dashboard.Refusal{Frame: a.roomFrame(r, of, "-"), Status: status, Detail: detail, Faults: faults, Back: pageOf(of, r.PostFormValue("page"))}
 	v.Title = "Nothing was changed"
 	a.show(v.Write(w, r))
 }
@@ -252,7 +254,7 @@ func (a *api) ask(w http.ResponseWriter, r *http.Request, of Room, patch map[str
 	now, page := of.Queue().Settings(), r.PostFormValue("page")
 	s, own := byOperators(now), eventNamed(of, now.Event.Name).Overrides
 	q := dashboard.Question{
-		Frame: a.roomFrame(of, "-"), Action: pageOf(of, "change"), Back: pageOf(of, page), Outdated: outdated,
+		Frame: a.roomFrame(r, of, "-"), Action: pageOf(of, "change"), Back: pageOf(of, page), Outdated: outdated,
 		Fields: map[string]string{"patch": string(text), "version": strconv.FormatInt(of.Describe().Configuration.Version, 10), "page": page},
 	}
 	q.Title = "Really change " + of.Queue().Name() + "?"
@@ -277,6 +279,7 @@ func (a *api) ask(w http.ResponseWriter, r *http.Request, of Room, patch map[str
 		}
 		q.Lines = append(q.Lines, dashboard.Line{Name: name, Now: inWords(valueOf(f, s)), Then: inWords(then)})
 	}
+	q.MayEnd = !slices.ContainsFunc(slices.Collect(maps.Values(patch)), func(value json.RawMessage) bool { return string(value) == "null" })
 	q.Forecast = forecast(of.Queue().Numbers(), &next)
 	a.show(q.Write(w, r))
 }

@@ -46,6 +46,7 @@ var picture = flag.Bool("picture", false, "write the picture of the dashboard th
 type desk struct {
 	t     *testing.T
 	url   string // of the dashboard
+	token string
 	admin *httptest.Server
 	gate  *proxy.Gate
 }
@@ -74,7 +75,7 @@ func newDesk(t *testing.T, token string) *desk {
 	shop.Events, chat.Commands = plannedEvents(time.Now()), append(chat.Commands, left.Command)
 	hosts, err := outbound.ParseHosts([]string{"127.0.0.1"})
 	require.NoError(t, err)
-	d := &desk{t: t}
+	d := &desk{t: t, token: token}
 	d.gate, err = proxy.New(t.Context(), proxy.Config{
 		Keys: []cookie.Key{key}, Rooms: []proxy.RoomConfig{shop, chat},
 		Parts: config.Parts{watch.Name: watch.Config{Hooks: []webhooks.Hook{{Name: "team", URL: origin.JoinPath("/told")}}, Hosts: hosts}},
@@ -137,23 +138,33 @@ func pastHours(dir string, now time.Time) *record.Record {
 
 func abs(n int) int { return max(n, -n) }
 
-// setting is a setting of the shop, as the API has it.
-func (d *desk) setting(name string) string {
+// get is what the API says of a resource.
+func (d *desk) get(path string) string {
 	d.t.Helper()
-	q, err := http.NewRequestWithContext(d.t.Context(), http.MethodGet, d.url+"/api/v1/rooms/shop", nil)
+	q, err := http.NewRequestWithContext(d.t.Context(), http.MethodGet, d.url+path, nil)
 	require.NoError(d.t, err)
-	q.Header.Set("Authorization", "Bearer secret")
+	if d.token != "" {
+		q.Header.Set("Authorization", "Bearer "+d.token)
+	}
 	answer, err := http.DefaultClient.Do(q)
 	require.NoError(d.t, err)
 	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	require.NoError(d.t, err)
+	return string(text)
+}
+
+// setting is a setting of the shop, as the API has it.
+func (d *desk) setting(name string) string {
+	d.t.Helper()
 	var settings map[string]any
-	require.NoError(d.t, json.NewDecoder(answer.Body).Decode(&settings))
+	require.NoError(d.t, json.Unmarshal([]byte(d.get("/api/v1/rooms/shop")), &settings))
 	return fmt.Sprint(settings[name])
 }
 
 // pagesOfTheDashboard are paths of the dashboard, by the names of their pictures.
 var pagesOfTheDashboard = map[string]string{
-	"rooms": "/", "now": "/rooms/shop", "limits": "/rooms/shop/limits", "events": "/rooms/shop/events", "history": "/rooms/shop/history",
+	"rooms": "/", "now": "/rooms/shop", "limits": "/rooms/shop/limits", "message": "/rooms/shop/message", "events": "/rooms/shop/events", "history": "/rooms/shop/history",
 }
 
 func TestTheDashboardOnAPhoneATabletAndADesk(t *testing.T) {
@@ -162,6 +173,9 @@ func TestTheDashboardOnAPhoneATabletAndADesk(t *testing.T) {
 	browsertest.Call(tab, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: watchPolicy})
 	for _, scheme := range []browsertest.Scheme{browsertest.Light, browsertest.Dark} {
 		for device, width := range map[string]int64{"phone": 390, "tablet": 768, "desk": 1440} {
+			if device == "tablet" && scheme == browsertest.Dark {
+				continue
+			}
 			for name, path := range pagesOfTheDashboard {
 				tab.Look(scheme, width, 900)
 				tab.Open(d.url + path)
@@ -269,7 +283,7 @@ func TestALiveSwitchByClicks(t *testing.T) {
 func TestTheDashboardGoesOnWithoutLosingWhatIsTyped(t *testing.T) {
 	t.Parallel()
 	d, tab := newDesk(t, ""), browser.Visitor(t)
-	tab.Open(d.url + "/rooms/shop/limits")
+	tab.Open(d.url + "/rooms/shop/message")
 	tab.Do(chromedp.SendKeys(chromedp.CSS("#message"), "Back at ei"))
 	tab.Until(`document.activeElement.id === 'message'`)
 	at := browsertest.Eval[string](tab, `document.querySelector('#age time').dateTime`)

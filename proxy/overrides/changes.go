@@ -26,13 +26,12 @@ func (c Changes) over(file queue.Settings) queue.Settings {
 	return file.WithDefaults()
 }
 
-// merge returns c with the changes of a JSON object put over it: a value sets, null
-// goes back to the file's. The faults are all settings that cannot be changed live and
+// merge returns c with the changes of a JSON object put over it, and which those are: a value sets,
+// null goes back to the file's. The faults are all settings that cannot be changed live and
 // all values that do not fit.
-func (c Changes) merge(patch []byte) (merged Changes, faults []error, err error) {
-	var given Changes
+func (c Changes) merge(patch []byte) (merged, given Changes, faults []error, err error) {
 	if err := json.Unmarshal(patch, &given); err != nil || given == nil {
-		return c, nil, ErrNoObject
+		return c, nil, nil, ErrNoObject
 	}
 	merged = maps.Clone(c)
 	if merged == nil {
@@ -43,7 +42,7 @@ func (c Changes) merge(patch []byte) (merged Changes, faults []error, err error)
 			faults = append(faults, fault)
 		}
 	}
-	return merged, faults, nil
+	return merged, given, faults, nil
 }
 
 // set makes one change, or returns what is wrong with it.

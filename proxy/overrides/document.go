@@ -40,10 +40,12 @@ type Document struct {
 	Draws  []event.Draw `json:"draws,omitempty"`
 }
 
-// Author is who changed a setting, and when.
+// Author is who changed a setting, when, and for how long.
 type Author struct {
-	By string    `json:"by"`
-	At time.Time `json:"at"`
+	By    string          `json:"by"`
+	At    time.Time       `json:"at"`
+	Until time.Time       `json:"until,omitzero"` // when the change ends by itself
+	Back  json.RawMessage `json:"back,omitempty"` // what the setting goes back to then; absent: as in the file
 }
 
 // Of reads the document that stands in a configuration. What another version of the
@@ -59,18 +61,54 @@ func Of(c queue.Configuration) Document {
 // base returns the settings of the file with the changes of operators in them, without an event's.
 func (d Document) base() queue.Settings { return d.Changes.over(*d.File) }
 
-// signed returns d with the changes c in the place of its own, and the author at those
-// that differ.
-func (d Document) signed(c Changes, author Author) Document {
+// signed returns d with the changes c in the place of its own, and the author at those of a patch
+// that differ, or that last for another time.
+func (d Document) signed(c, patch Changes, author Author) Document {
 	next := d
 	next.Changes, next.By = c, map[string]Author{}
 	for name, value := range c {
-		next.By[name] = author
-		if bytes.Equal(value, d.Changes[name]) {
-			next.By[name] = d.By[name]
+		was, same := d.By[name], bytes.Equal(value, d.Changes[name])
+		_, given := patch[name]
+		switch {
+		case !given || same && was.Until.IsZero() && author.Until.IsZero():
+			next.By[name] = was
+		case author.Until.IsZero():
+			next.By[name] = author
+		default:
+			by := author
+			if by.Back = d.Changes[name]; !was.Until.IsZero() {
+				by.Back = was.Back
+			}
+			next.By[name] = by
 		}
 	}
 	return next
+}
+
+// hasEnded says whether a change has ended by itself at a moment.
+func (d Document) hasEnded(at time.Time) bool {
+	for _, by := range d.By {
+		if !by.Until.IsZero() && !at.Before(by.Until) {
+			return true
+		}
+	}
+	return false
+}
+
+// ended returns d without the changes that have ended by themselves at a moment.
+func (d Document) ended(at time.Time) Document {
+	d.Changes, d.By = maps.Clone(d.Changes), maps.Clone(d.By)
+	for name, by := range d.By {
+		switch {
+		case by.Until.IsZero() || at.Before(by.Until):
+		case by.Back == nil:
+			delete(d.Changes, name)
+			delete(d.By, name)
+		default:
+			d.Changes[name], d.By[name] = by.Back, Author{By: by.By, At: by.Until}
+		}
+	}
+	return d
 }
 
 // withoutTimes returns d without those of its changes that have to go together with

@@ -288,8 +288,8 @@ func (r *Room) suspendMisfits(events event.List, made int, base queue.Settings, 
 	}
 }
 
-// Follow has the room go by the event that is in force at now, on every gate, or by none. Gates do
-// so about once a second. The first makes the change, and the others learn of it.
+// Follow has the room go by the event that is in force at now, on every gate, or by none, and ends
+// the changes of operators that were made for some time. Gates do so about once a second. The first makes the change, and the others learn of it.
 func (r *Room) Follow(ctx context.Context, now time.Time) error {
 	if r.file.Load() == nil || !r.changes(now) {
 		return nil
@@ -298,7 +298,14 @@ func (r *Room) Follow(ctx context.Context, now time.Time) error {
 	defer r.mu.Unlock()
 	at := r.at(now)
 	active := r.document().Events.ActiveAt(at)
-	err := r.configure(ctx, now, "event", func(d Document) (Document, error) { return d.withEvents(d.Events, at.Time()), nil })
+	by := "event"
+	if r.document().hasEnded(at.Time()) {
+		by = "time"
+	}
+	err := r.configure(ctx, now, by, func(d Document) (Document, error) {
+		d = d.ended(at.Time())
+		return d.withEvents(d.Events, at.Time()), nil
+	})
 	if err != nil && !errors.Is(err, queue.ErrConflict) && r.failed != active {
 		r.failed = active
 		r.log.Error("an event cannot be put in force; it is tried again", zap.String("event", active.Name), zap.Error(err))
@@ -332,10 +339,13 @@ func (r *Room) at(now time.Time) queue.Instant {
 }
 
 // changes says whether another event, or another phase of it, is in force at now than the room goes
-// by.
+// by, or a change of operators has ended.
 func (r *Room) changes(now time.Time) bool {
 	s := r.queue.Settings()
 	d := r.document()
+	if d.hasEnded(r.at(now).Time()) {
+		return true
+	}
 	if s.Suspended || len(d.Events) == 0 {
 		return s.Event != queue.ActiveEvent{}
 	}

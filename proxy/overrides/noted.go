@@ -19,7 +19,7 @@ import (
 // Change is a setting or an event of a room that has changed. All gates tell the same of it.
 type Change struct {
 	At       time.Time // by the store's clock
-	By       string    // who made it: an operator, "file", or "event" for what an event changes by its times
+	By       string    // who made it: an operator, "file", "event" for what an event changes by its times, or "time" for a change that has ended
 	What     string    // the name of the setting, "event" for the event in force, or "event" and the name of a planned one
 	From, To string    // settings as in the file; empty for none
 }

@@ -97,14 +97,19 @@ type FaultsError struct{ Faults []string }
 
 func (e *FaultsError) Error() string { return strings.Join(e.Faults, "; ") }
 
-// Patch puts a JSON object of changes over the room's, on every gate. It fails with
-// ErrNoObject or a FaultsError if the patch cannot be used; then it changes nothing.
-// Other errors are the store's. The other gates learn of the changes at their next sync.
-func (r *Room) Patch(ctx context.Context, now time.Time, patch []byte, by string) error {
+// Patch puts a JSON object of changes over the room's, on every gate: for so long, or for good if
+// lasts is 0. It fails with ErrNoObject or a FaultsError if the patch cannot be used; then it
+// changes nothing. Other errors are the store's. The other gates learn of the changes at their next
+// sync.
+func (r *Room) Patch(ctx context.Context, now time.Time, patch []byte, lasts time.Duration, by string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	author := Author{By: by, At: now.UTC().Truncate(time.Millisecond)}
+	if lasts > 0 {
+		author.Until = r.at(now).Time().Add(lasts)
+	}
 	return r.configure(ctx, now, by, func(d Document) (Document, error) {
-		merged, faults, err := d.Changes.merge(patch)
+		merged, named, faults, err := d.Changes.merge(patch)
 		if err != nil {
 			return d, err
 		}
@@ -118,7 +123,7 @@ func (r *Room) Patch(ctx context.Context, now time.Time, patch []byte, by string
 		if err := errors.Join(faults...); err != nil {
 			return d, &FaultsError{Faults: strings.Split(err.Error(), "\n")}
 		}
-		return d.signed(merged, Author{By: by, At: now.UTC().Truncate(time.Millisecond)}), nil
+		return d.signed(merged, named, author), nil
 	})
 }
 

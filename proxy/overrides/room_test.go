@@ -41,22 +41,22 @@ func document(r *overrides.Room) overrides.Document { return overrides.Of(r.Queu
 
 func TestEachChangeIsSignedByItsAuthor(t *testing.T) {
 	r, _ := gate(t, memstore.New())
-	require.NoError(t, r.Patch(bg, start, []byte(`{"total_active_users": 9, "queue_all": true}`), "ann"))
+	require.NoError(t, r.Patch(bg, start, []byte(`{"total_active_users": 9, "queue_all": true}`), 0, "ann"))
 	later := start.Add(time.Minute)
-	require.NoError(t, r.Patch(bg, later, []byte(`{"total_active_users": 9, "queue_all": false, "pacing": "minute"}`), "ben"))
+	require.NoError(t, r.Patch(bg, later, []byte(`{"total_active_users": 9, "queue_all": false, "pacing": "minute"}`), 0, "ben"))
 	ann, ben := overrides.Author{By: "ann", At: start}, overrides.Author{By: "ben", At: later}
 	assert.Equal(t, map[string]overrides.Author{"total_active_users": ann, "queue_all": ben, "pacing": ben}, document(r).By)
 }
 
 func TestPatchThatCannotBeUsedChangesNothing(t *testing.T) {
 	r, _ := gate(t, memstore.New())
-	require.NoError(t, r.Patch(bg, start, []byte(`{"total_active_users": 9}`), "ann"))
+	require.NoError(t, r.Patch(bg, start, []byte(`{"total_active_users": 9}`), 0, "ann"))
 	before := r.Queue().Configuration()
 	for _, patch := range []string{"", "7", "null", "[]", `{"queue_all": true`} {
-		assert.ErrorIs(t, r.Patch(bg, start, []byte(patch), "ben"), overrides.ErrNoObject, patch)
+		assert.ErrorIs(t, r.Patch(bg, start, []byte(patch), 0, "ben"), overrides.ErrNoObject, patch)
 	}
 	faults := new(overrides.FaultsError)
-	require.ErrorAs(t, r.Patch(bg, start, []byte(`{"queue_all": true, "total_active_users": 0, "bucket": "2m", "nonsense": 1}`), "ben"), &faults)
+	require.ErrorAs(t, r.Patch(bg, start, []byte(`{"queue_all": true, "total_active_users": 0, "bucket": "2m", "nonsense": 1}`), 0, "ben"), &faults)
 	assert.Len(t, faults.Faults, 3, "all that is wrong is told: %v", faults)
 	assert.Equal(t, before, r.Queue().Configuration())
 }
@@ -64,13 +64,13 @@ func TestPatchThatCannotBeUsedChangesNothing(t *testing.T) {
 func TestReloadThatDoesNotGoWithTheOverridesChangesNothing(t *testing.T) {
 	store := memstore.New()
 	r, _ := gate(t, store)
-	require.NoError(t, r.Patch(bg, start, []byte(`{"queue_ticket_ttl": "1m", "total_active_users": 9}`), "ann"))
+	require.NoError(t, r.Patch(bg, start, []byte(`{"queue_ticket_ttl": "1m", "total_active_users": 9}`), 0, "ann"))
 	before, slow := r.Queue().Configuration(), file
 	slow.RefreshInterval = time.Minute
 	_, err := r.Reload(bg, start, overrides.File{Settings: slow})
 	require.ErrorContains(t, err, "has to be taken back first")
 	assert.Equal(t, before, r.Queue().Configuration())
-	require.NoError(t, r.Patch(bg, start, []byte(`{"queue_all": false}`), "ann"))
+	require.NoError(t, r.Patch(bg, start, []byte(`{"queue_all": false}`), 0, "ann"))
 	assert.Equal(t, 20*time.Second, r.Queue().Settings().RefreshInterval, "the file is the one before")
 
 	core, logs := observer.New(zap.InfoLevel)
@@ -92,7 +92,7 @@ func TestGatesThatAreChangedAtOnceKeepAllChanges(t *testing.T) {
 	}
 	var gates sync.WaitGroup
 	for i, r := range rooms {
-		gates.Go(func() { assert.NoError(t, r.Patch(bg, start, []byte(patches[i]), "ann")) })
+		gates.Go(func() { assert.NoError(t, r.Patch(bg, start, []byte(patches[i]), 0, "ann")) })
 	}
 	gates.Wait()
 	r, _ := gate(t, store)
@@ -103,7 +103,7 @@ func TestChangesOfAnotherGateAreLogged(t *testing.T) {
 	store := memstore.New()
 	r, _ := gate(t, store)
 	other, logs := gate(t, store)
-	require.NoError(t, r.Patch(bg, start, []byte(`{"total_active_users": 9}`), "ann"))
+	require.NoError(t, r.Patch(bg, start, []byte(`{"total_active_users": 9}`), 0, "ann"))
 	require.NoError(t, other.Queue().Sync(bg, start))
 	assert.Equal(t, 9, other.Queue().Settings().TotalActiveUsers)
 	assert.Equal(t, "ann", logs.FilterMessage("room was changed through another gate").All()[0].ContextMap()["by"])
@@ -170,5 +170,42 @@ var names = rapid.SampledFrom([]string{"total_active_users", "new_users_per_minu
 // patch patches the room through one of its gates.
 func patch(t *rapid.T, gates []*overrides.Room, text string) {
 	r := rapid.SampledFrom(gates).Draw(t, "gate")
-	require.NoError(t, r.Patch(bg, start, []byte(text), "ann"))
+	require.NoError(t, r.Patch(bg, start, []byte(text), 0, "ann"))
+}
+
+func TestAChangeForSomeTimeEndsByItselfAtEveryGate(t *testing.T) {
+	store := memstore.New()
+	a, _ := gate(t, store)
+	b, logs := gate(t, store)
+	at := start
+	after := func(d time.Duration) {
+		t.Helper()
+		at = at.Add(d)
+		for _, r := range []*overrides.Room{a, b} {
+			require.NoError(t, r.Follow(bg, at))
+			require.NoError(t, r.Queue().Sync(bg, at))
+		}
+	}
+	require.NoError(t, a.Patch(bg, at, []byte(`{"total_active_users": 9}`), 0, "ann"))
+	require.NoError(t, a.Patch(bg, at, []byte(`{"queue_all": true, "total_active_users": 2}`), 5*time.Minute, "ann"))
+	after(4 * time.Minute)
+	assert.True(t, b.Queue().Settings().QueueAll)
+	assert.Equal(t, start.Add(5*time.Minute), document(b).By["queue_all"].Until.UTC())
+
+	require.NoError(t, b.Patch(bg, at, []byte(`{"total_active_users": 3}`), 5*time.Minute, "ben"))
+	after(time.Minute)
+	assert.False(t, a.Queue().Settings().QueueAll, "it has ended")
+	assert.Equal(t, 3, a.Queue().Settings().TotalActiveUsers, "and this lasts longer")
+	assert.NotContains(t, document(a).Changes, "queue_all")
+	after(4 * time.Minute)
+	assert.Equal(t, 9, a.Queue().Settings().TotalActiveUsers, "what it was before the first of them")
+	assert.True(t, document(a).By["total_active_users"].Until.IsZero())
+
+	require.NoError(t, a.Patch(bg, at, []byte(`{"queue_all": true}`), time.Minute, "ann"))
+	require.NoError(t, b.Queue().Sync(bg, at))
+	require.NoError(t, b.Patch(bg, at, []byte(`{"queue_all": true}`), 0, "ben"))
+	after(time.Hour)
+	assert.True(t, a.Queue().Settings().QueueAll, "somebody has made it last")
+	assert.Equal(t, "ben", document(a).By["queue_all"].By)
+	assert.NotEmpty(t, logs.All())
 }

@@ -13,8 +13,7 @@ type Field struct {
 	Name    string
 	Value   string // as a file would have it
 	Choices []string
-	Kind    string // number, switch, choice or text
-	Max     string // of a text, in characters
+	Kind    string // number or choice
 }
 
 // Question asks whether something is to be done.
@@ -24,6 +23,7 @@ type Question struct {
 	Fields   map[string]string // that the answer brings along
 	Text     string            // what it is about, where it has no lines
 	Lines    []Line
+	Event    *Event   // that it is about; nil for none
 	Forecast []string // what it does to the line
 	Warnings []string
 	Final    bool   // it cannot be undone

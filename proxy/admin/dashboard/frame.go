@@ -20,9 +20,10 @@ type Frame struct {
 // Banner says which room a page is about, and how it stands.
 type Banner struct {
 	Name   string
-	State  string // in words
-	Tone   string // of the state: calm, busy or alarm
-	Reason string // in a sentence; "" where nobody has to wait
+	State  string    // in words
+	Tone   string    // of the state: calm, busy or alarm
+	Reason string    // in a sentence; "" where nobody has to wait
+	Until  time.Time // when a hold of operators ends by itself; zero for never
 	Tabs   []Tab
 }
 
@@ -34,9 +35,10 @@ type Tab struct {
 
 // Done says what an operator has just done.
 type Done struct {
-	Text string
-	What []Line
-	Undo *Undo // nil: it cannot be undone
+	Text  string
+	What  []Line
+	Until time.Time // when it ends by itself; zero for never
+	Undo  *Undo     // nil: it cannot be undone
 }
 
 // Undo is the button that takes back what was done: a form with its fields.

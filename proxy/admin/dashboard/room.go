@@ -51,6 +51,22 @@ func (l Limits) Write(w http.ResponseWriter, r *http.Request) error {
 	return write(w, r, http.StatusOK, "limits.html", l)
 }
 
+// Message is the page of what those who wait are told.
+type Message struct {
+	Frame
+	Was, Text         string // the message in force, and the one that is shown
+	Max               string // its length, in characters
+	State, Language   string // that are shown
+	States, Languages []string
+	Custom            bool   // the room has a page of its own
+	Preview           string // the address of the page that is shown
+}
+
+// Write answers with the page.
+func (m Message) Write(w http.ResponseWriter, r *http.Request) error {
+	return write(w, r, http.StatusOK, "message.html", m)
+}
+
 // Events is the page of the events of a room.
 type Events struct {
 	Frame
@@ -132,7 +148,7 @@ type Bucket struct {
 // Override is a setting that is not as the file has it.
 type Override struct {
 	Name, Value, By string
-	At              time.Time
+	At, Until       time.Time // Until is zero for what does not end by itself
 }
 
 // Change is a line of the audit trail.

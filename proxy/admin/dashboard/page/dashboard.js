@@ -60,6 +60,27 @@
     pending = setTimeout(ask, every);
   };
 
+  // The page of those who wait is shown as what is typed makes it.
+  const form = document.querySelector('[data-preview]');
+  let soon = 0;
+  form?.addEventListener('input', () => {
+    clearTimeout(soon);
+    soon = setTimeout(() => {
+      const asked = new URLSearchParams([...new FormData(form)].filter(([name]) => ['message', 'state', 'lang'].includes(name)));
+      document.getElementById('preview').src = form.dataset.preview + '?' + asked;
+    }, 250);
+  });
+
+  // Times are typed as the viewer's clock has them, and sent with their zone.
+  for (const typed of document.querySelectorAll('[data-local]')) {
+    for (const zone of typed.querySelectorAll('.zone')) zone.textContent = Intl.DateTimeFormat().resolvedOptions().timeZone;
+    typed.addEventListener('formdata', event => {
+      for (const input of typed.querySelectorAll('[type=datetime-local]')) {
+        if (input.value) event.formData.set(input.name, new Date(input.value).toISOString());
+      }
+    });
+  }
+
   localize(document);
   // A page that is the answer to a form is not asked for again.
   if (!document.querySelector('[data-answer]')) {

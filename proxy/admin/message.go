@@ -1,0 +1,69 @@
+package admin
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/fairdoor-gate/fairdoor/proxy/admin/dashboard"
+	"github.com/fairdoor-gate/fairdoor/proxy/reply"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/templates"
+)
+
+// showMessage answers with what those who wait are told, as they see it.
+func (a *api) showMessage(w http.ResponseWriter, r *http.Request, of Room) {
+	s, d, asked := byOperators(of.Queue().Settings()), of.Describe(), r.URL.Query()
+	message := queue.Setting("message")
+	v := dashboard.Message{
+		Frame: a.roomFrame(r, of, "message"), Was: s.Message, Text: s.Message, Max: message.Max, State: usualState(&s), Language: d.Language, Custom: d.Config.Page != nil,
+	}
+	for _, state := range templates.States() {
+		if !slices.Contains(v.States, state.Name) {
+			v.States = append(v.States, state.Name)
+		}
+	}
+	languages, err := templates.LanguageCodes()
+	a.show(err)
+	v.Languages = languages
+	if asked.Has("message") {
+		v.Text = asked.Get("message")
+	}
+	if asked.Has("state") {
+		v.State, v.Language = asked.Get("state"), asked.Get("lang")
+	}
+	v.Preview = pageOf(of, "preview") + "?" + url.Values{"state": {v.State}, "lang": {v.Language}, "message": {v.Text}}.Encode()
+	a.show(v.Write(w, r))
+}
+
+// usualState is the name of the state in which visitors see a room's page as a rule.
+func usualState(s *queue.Settings) string {
+	switch {
+	case s.HoldActive != queue.HoldOff:
+		return "held"
+	case s.QueueAll:
+		return "queue all"
+	case s.Method == queue.Passthrough:
+		return queue.FIFO.String()
+	}
+	return s.Method.String()
+}
+
+// showPreview answers with the page of a room as visitors see it. It may be framed by the dashboard.
+func (a *api) showPreview(w http.ResponseWriter, r *http.Request, of Room) {
+	asked := r.URL.Query()
+	page, policy, found := of.Preview(a.Clock(), asked.Get("state"), asked.Get("lang"), asked.Get("message"))
+	if !found {
+		reply.Problem(w, http.StatusNotFound, "There is no such state.")
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Cache-Control", "no-store")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "SAMEORIGIN")
+	h.Set("Content-Security-Policy", strings.TrimPrefix(policy+"; sandbox; frame-ancestors 'self'", "; "))
+	_, _ = w.Write(page) // whoever asked may be gone
+}

@@ -1,0 +1,151 @@
+package admin
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/fairdoor-gate/fairdoor/proxy/admin/dashboard"
+	"github.com/fairdoor-gate/fairdoor/proxy/overrides"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/event"
+)
+
+// What operators do to an event in the dashboard, as forms have it.
+const (
+	planEvent    = "plan"
+	suspendEvent = "suspend"
+	resumeEvent  = "resume"
+	removeEvent  = "delete"
+)
+
+// deed is something that is done to an event.
+type deed struct {
+	question string // before the event's name
+	done     string // behind it
+	undo     string // the deed that takes it back; "" for none
+}
+
+var deeds = map[string]deed{
+	planEvent:    {"Plan", "is planned, on every gate.", removeEvent},
+	suspendEvent: {"Suspend", "is suspended: it does not take place.", resumeEvent},
+	resumeEvent:  {"Resume", "takes place again.", suspendEvent},
+	removeEvent:  {"Delete", "is deleted.", ""},
+}
+
+// plannedOf is the event that a form describes, as the API takes it. Of the two limits, the room's
+// is taken where only the other is given.
+func plannedOf(r *http.Request, of Room) ([]byte, event.Event, error) {
+	order := map[string]any{
+		"name": textOf(r, "name"), "description": textOf(r, "description"), "shuffle_at_event_start": r.PostFormValue("shuffle") != "",
+		"event_start_time": timeOf(r, "start"), "event_end_time": timeOf(r, "end"),
+	}
+	if text := timeOf(r, "prequeue"); text != "" {
+		order["prequeue_start_time"] = text
+	}
+	limits, s := []string{"total_active_users", "new_users_per_minute"}, byOperators(of.Queue().Settings())
+	for i, name := range limits {
+		text := textOf(r, name)
+		if text == "" && textOf(r, limits[1-i]) != "" { // they go together
+			text = valueOf(queue.Setting(name), s)
+		}
+		if text != "" {
+			order[name] = json.RawMessage(text)
+			if !json.Valid([]byte(text)) {
+				order[name] = text // which the event is refused for
+			}
+		}
+	}
+	body, err := json.Marshal(order)
+	if err != nil {
+		return nil, event.Event{}, err
+	}
+	e, err := patched(event.Event{}, body)
+	if faults := e.Faults(); err == nil && len(faults) > 0 {
+		refused := &overrides.FaultsError{}
+		for _, f := range faults {
+			refused.Faults = append(refused.Faults, f.Error())
+		}
+		err = refused
+	}
+	return body, e, err
+}
+
+// timeOf is a time of a form as the API takes it: by the script a time with its zone, and without
+// script one of UTC.
+func timeOf(r *http.Request, name string) string {
+	text := textOf(r, name)
+	if at, err := time.Parse("2006-01-02T15:04", text); err == nil {
+		return at.Format(time.RFC3339)
+	}
+	return text
+}
+
+// askAboutEvent answers a form with the question whether something is to be done to an event.
+func (a *api) askAboutEvent(w http.ResponseWriter, r *http.Request, of Room) {
+	if !a.readForm(w, r, of) {
+		return
+	}
+	what := r.PostFormValue("do")
+	q := dashboard.Question{
+		Frame: a.roomFrame(r, of, "-"), Action: pageOf(of, "events/change"), Back: pageOf(of, "events"), Final: what == removeEvent,
+		Fields: map[string]string{"do": what, "event": r.PostFormValue("event"), "page": "events"},
+	}
+	e := eventNamed(of, r.PostFormValue("event"))
+	if what == planEvent {
+		body, planned, err := plannedOf(r, of)
+		if err != nil {
+			status, detail, faults := eventsUnchanged(err)
+			a.refuse(w, r, of, status, detail, faults)
+			return
+		}
+		e, q.Fields["body"], q.Fields["event"] = planned, string(body), planned.Name
+	}
+	if _, known := deeds[what]; !known || e.Name == "" {
+		a.refuse(w, r, of, http.StatusNotFound, "Nothing was changed: there is no such event.", nil)
+		return
+	}
+	shown := eventOf(of, &e, a.Clock())
+	q.Title, q.Event = deeds[what].question+" "+e.Name+"?", &shown
+	if !e.Prequeue.IsZero() && what == planEvent {
+		q.Warnings = append(q.Warnings, "From the prequeue on everybody new is held, until the event starts.")
+	}
+	a.show(q.Write(w, r))
+}
+
+// changeEventInPage does to an event what its operator has been asked about, or takes it back.
+func (a *api) changeEventInPage(w http.ResponseWriter, r *http.Request, of Room) {
+	if !a.readForm(w, r, of) {
+		return
+	}
+	what, name := r.PostFormValue("do"), r.PostFormValue("event")
+	err := a.editEvents(r, of, func(events event.List) (event.List, error) {
+		if what == planEvent {
+			e, err := patched(event.Event{}, []byte(r.PostFormValue("body")))
+			if err == nil && events.Named(e.Name) >= 0 {
+				err = errTaken
+			}
+			return append(events, e), err
+		}
+		i, err := own(events, name)
+		if err != nil {
+			return nil, err
+		}
+		if what == removeEvent {
+			return slices.Delete(events, i, i+1), nil
+		}
+		events[i].Suspended = what == suspendEvent
+		return events, nil
+	})
+	if err != nil {
+		status, detail, faults := eventsUnchanged(err)
+		a.refuse(w, r, of, status, detail, faults)
+		return
+	}
+	done := &dashboard.Done{Text: name + " " + deeds[what].done}
+	if undo := deeds[what].undo; undo != "" {
+		done.Undo = &dashboard.Undo{Action: pageOf(of, "events/change"), Fields: map[string]string{"do": undo, "event": name, "page": "events"}}
+	}
+	a.tell(w, r, pageOf(of, "events"), done)
+}

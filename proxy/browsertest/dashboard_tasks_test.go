@@ -1,0 +1,130 @@
+package browsertest_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/stretchr/testify/assert"
+
+	"github.com/fairdoor-gate/fairdoor/proxy/browsertest"
+)
+
+// hands are how an operator does something on a page: by keyboard, or by touch.
+type hands struct {
+	t   *testing.T
+	tab *browsertest.Tab
+	by  string
+}
+
+// eachHand runs a task as a person would do it: on a desk by keyboard, and on a phone by touch.
+func eachHand(t *testing.T, task func(t *testing.T, d *desk, h *hands)) {
+	t.Parallel()
+	for _, by := range []string{"keyboard", "touch"} {
+		t.Run(by, func(t *testing.T) {
+			t.Parallel()
+			d, tab := newDesk(t, ""), browser.Visitor(t)
+			tab.Look(browsertest.Dark, 1440, 900)
+			if by == "touch" {
+				tab.Look(browsertest.Light, 390, 844)
+				browsertest.Call(tab, emulation.SetTouchEmulationEnabled, emulation.SetTouchEmulationEnabledParams{Enabled: true})
+			}
+			task(t, d, &hands{t, tab, by})
+		})
+	}
+}
+
+// press presses a button or follows a link, and waits for what comes of it.
+func (h *hands) press(what, then string) {
+	h.t.Helper()
+	h.tab.Until(`document.querySelector('` + what + `')`)
+	if h.by == "keyboard" {
+		browsertest.Eval[int](h.tab, `{document.querySelector('`+what+`').focus(); 0}`)
+		h.tab.Do(chromedp.KeyEvent(kb.Enter))
+	} else {
+		at := browsertest.Eval[[]float64](h.tab, `(() => {
+			const e = document.querySelector('`+what+`');
+			e.scrollIntoView({block: 'center'});
+			const r = e.getBoundingClientRect();
+			return [r.x + r.width / 2, r.y + r.height / 2, r.height];
+		})()`)
+		assert.GreaterOrEqual(h.t, at[2], 24.0, "%s is large enough for a finger", what)
+		touch := func(kind input.DispatchTouchEventType, points []*input.TouchPoint) {
+			browsertest.Call(h.tab, input.DispatchTouchEvent, input.DispatchTouchEventParams{Type: kind, TouchPoints: points})
+		}
+		touch(input.DispatchTouchEventTypeTouchStart, []*input.TouchPoint{{X: at[0], Y: at[1]}})
+		touch(input.DispatchTouchEventTypeTouchEnd, []*input.TouchPoint{})
+	}
+	h.tab.Until(then)
+}
+
+// fill has a field of a form have a value, and the page hear of it.
+func (h *hands) fill(field, value string) {
+	h.t.Helper()
+	h.tab.Do(chromedp.SetValue(chromedp.CSS(field), value))
+	browsertest.Eval[int](h.tab, `{document.querySelector('`+field+`').dispatchEvent(new Event('input', {bubbles: true})); 0}`)
+}
+
+// isWhole checks that nothing is cut off, and nothing stands in the way of anybody.
+func (h *hands) isWhole() {
+	h.t.Helper()
+	assert.Equal(h.t, browsertest.Eval[int64](h.tab, `innerWidth`), browsertest.Eval[int64](h.tab, `document.documentElement.scrollWidth`), "nothing is cut off")
+	h.tab.RequireAccessible()
+}
+
+func TestHoldEverybodyForFiveMinutesAndTellThem(t *testing.T) {
+	eachHand(t, func(t *testing.T, d *desk, h *hands) {
+		h.tab.Open(d.url)
+		h.press(`[href="/rooms/shop"]`, `document.querySelector('#actions button')`)
+		h.press(`#actions button`, `document.querySelector('#for')`)
+		h.fill("#for", "5m")
+		h.isWhole()
+		h.press(`.answer .main`, `document.querySelector('.done')`)
+		assert.Equal(t, "true", d.setting("queue_all"))
+		assert.Contains(t, h.tab.Text(), "This ends by itself")
+		h.isWhole()
+		h.press(`[href="/rooms/shop/message"]`, `document.querySelector('#preview')`)
+		h.tab.Do(chromedp.SendKeys(chromedp.CSS("#message"), "Back in five minutes."))
+		h.fill("#lang", "ar-EG")
+		h.tab.Until(`document.querySelector('#preview').src.includes('lang=ar-EG') && document.querySelector('#preview').src.includes('five+minutes')`)
+		h.tab.Screenshot("dashboard-task-message-" + h.by)
+		h.isWhole()
+		h.press(`#form .main`, `document.querySelector('.answer .main')`)
+		h.press(`.answer .main`, `document.querySelector('.done')`)
+		assert.Equal(t, "Back in five minutes.", d.setting("message"))
+		h.press(`.done button`, `!document.querySelector('#message').value`)
+		assert.Empty(t, d.setting("message"))
+	})
+}
+
+func TestPlanASaleWithADraw(t *testing.T) {
+	eachHand(t, func(t *testing.T, d *desk, h *hands) {
+		browsertest.Call(h.tab, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: "Asia/Kolkata"})
+		day := time.Now().UTC().AddDate(0, 0, 5).Format("2006-01-02")
+		h.tab.Open(d.url + "/rooms/shop/events")
+		h.fill("#name", "friday")
+		h.fill("#prequeue", day+"T13:30")
+		h.fill("#start", day+"T14:30")
+		h.fill("#end", day+"T20:30")
+		h.fill("#total", "800")
+		browsertest.Eval[int](h.tab, `{document.querySelector('#shuffle').checked = true; 0}`)
+		h.isWhole()
+		h.tab.Screenshot("dashboard-task-plan-" + h.by)
+		h.press(`[data-local] .main`, `document.querySelector('.answer .main')`)
+		assert.Contains(t, h.tab.Text(), "From the prequeue on everybody new is held")
+		h.isWhole()
+		h.press(`.answer .main`, `document.querySelector('#event-friday')`)
+		assert.Contains(t, d.get("/api/v1/rooms/shop/events/friday"), `"event_start_time": "`+day+`T09:00:00Z"`, "by the clock of the operator")
+		assert.Contains(t, d.get("/api/v1/rooms/shop/events/friday"), `"shuffle_at_event_start": true`)
+		h.press(`.done button`, `!document.querySelector('#event-friday')`)
+
+		h.fill("#name", "friday")
+		h.fill("#start", day+"T14:30")
+		h.fill("#end", day+"T13:30")
+		h.press(`[data-local] .main`, `document.querySelector('[role=alert]')`)
+		assert.Contains(t, h.tab.Text(), "event_end_time")
+	})
+}

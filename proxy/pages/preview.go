@@ -1,0 +1,22 @@
+package pages
+
+import (
+	"slices"
+	"time"
+
+	"github.com/fairdoor-gate/fairdoor/templates"
+)
+
+// Preview is the room's page in a state of [templates.States], with made-up numbers, for operators:
+// in a language, with a message. found is false for a state that there is not.
+func (p *Room) Preview(now time.Time, state, language, message string) (page []byte, policy string, found bool) {
+	states := templates.States()
+	i := slices.IndexFunc(states, func(s templates.State) bool { return s.Name == state })
+	if i < 0 {
+		return nil, "", false
+	}
+	d := states[i].Data
+	d.RoomName, d.Message = p.Name, message
+	v := templates.Visitor{LastUpdated: now, ArrivedAt: now.Add(-3 * time.Minute), RefreshSeconds: 20, LeftSeconds: 20, Place: d.Place, SupportCode: templates.SupportCode([]byte("7F3K-Q2M9"))}
+	return p.Set.Page(p.Set.Match(language), d).AppendTo(nil, v), p.Set.ContentSecurityPolicy(), true
+}
