@@ -38,8 +38,8 @@ lint: ## faults, layout, formatting, go.mod
 fmt: ## the house's formatting
 	$(GOLANGCI_LINT) fmt . .bench .release
 
-# Packages in which nothing runs at once, or that run whole programs, with browsers and other servers: endtoend does that with a program
-# that is built with the race detector. In virtual time one goroutine runs at a time: there it finds nothing, and takes ten times as long.
+# Packages in which nothing runs at once, or that run whole programs, with browsers and other servers: make soak has endtoend build the
+# program with the race detector. In virtual time one goroutine runs at a time: there it finds nothing, and takes ten times as long.
 UNRACED := cmd/fairdoor|cmd/fairdoor/config|examples/.*|proxy/(browsertest|cheats|endtoend|world)|queue/simulate(/.*)?
 # All other packages are tested with the detector, but for the tests of these files (//go:build !race): in virtual time, or of memory, to
 # which the detector adds some.
@@ -51,6 +51,8 @@ REAL := ./proxy/endtoend ./proxy/browsertest ./proxy/cheats
 REAL_RACED := ./proxy ./queue/redisstore
 # When a program ends, the race detector waits a second by default for races that are still to come.
 test test-unhurried test-real: export GORACE = atexit_sleep_ms=50
+# Tests have memory enough for four times as much garbage as programs have by default, and collect it four times as rarely.
+test test-unhurried test-real: export GOGC = 400
 test: setup axe ## all tests, each once: those of packages that run things at once with the race detector; installs what they need
 	$(MAKE) --no-print-directory -j 2 test-unhurried test-real
 
@@ -70,7 +72,7 @@ test-real:
 
 MINUTES ?= 60
 soak: setup ## what takes long: crowds and faults before real gates, and, after more fixed worlds, for MINUTES=60 sales with faults in virtual time that nobody has seen before; says how many years these were, and which seeds broke a promise
-	go test -count 1 -tags soak ./proxy/endtoend
+	go test -count 1 -tags soak ./proxy/endtoend -raced
 	go test -count 1 -v -timeout $$(($(MINUTES) + 20))m -run "TestTheSameSeedHasTheSameHistory|TestPromisesHold" ./proxy/world -soak $(MINUTES)m
 
 setup:

@@ -32,6 +32,8 @@ const patience = 30 * time.Second
 // program is the path of the program, built once for all tests.
 var program string
 
+var raced = flag.Bool("raced", false, "build the program with the race detector; it then takes four times as long")
+
 // bare is the environment of a program that is told nothing by it. At its end the race detector
 // does not wait for further races.
 var bare = []string{"HOME=/nonexistent", "GORACE=atexit_sleep_ms=0"}
@@ -49,6 +51,7 @@ func buildAndRun(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
+	flag.Parse()
 	dir, err := os.MkdirTemp("", "fairdoor-endtoend-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -56,7 +59,7 @@ func buildAndRun(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	program = filepath.Join(dir, "fairdoor")
-	build := exec.Command("go", "build", "-race", "-o", program, "github.com/fairdoor-gate/fairdoor/cmd/fairdoor")
+	build := exec.Command("go", "build", fmt.Sprintf("-race=%t", *raced), "-o", program, "github.com/fairdoor-gate/fairdoor/cmd/fairdoor")
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "building the program: %v\n%s", err, out)
 		return 1

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,7 +16,6 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue/redisstore"
 	"github.com/fairdoor-gate/fairdoor/queue/redisstore/redismodel"
 	"github.com/fairdoor-gate/fairdoor/queue/redisstore/redistest"
-	"github.com/fairdoor-gate/fairdoor/queue/storetest"
 )
 
 // openModel opens the store on a model of a server.
@@ -35,17 +33,6 @@ func openModel(t *testing.T) *redisstore.Store {
 	s.SetSlack(0)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	return s
-}
-
-func TestTheModelKeepsTheContract(t *testing.T) {
-	t.Parallel()
-	shared := openModel(t)
-	var rooms atomic.Int32
-	storetest.Run(t, func(*testing.T) storetest.Harness {
-		store := newClocked(shared)
-		store.prefix = fmt.Sprint("case", rooms.Add(1), "-")
-		return storetest.Harness{Store: store, SetClock: store.set, Slack: grain}
-	})
 }
 
 // The model replies to commands of scripts as a real server does.
