@@ -53,7 +53,6 @@ func newCrowd(t *testing.T, url string, l limits) *crowd {
 type person struct {
 	delay    time.Duration // until they come
 	every    time.Duration // how often they ask; 0 as they are told
-	replay   bool          // with the first ticket that they got, always
 	forget   bool          // without their tickets
 	patience time.Duration // after which they close the page; 0 for no end
 	browse   time.Duration // how long they stay once they are in
@@ -65,7 +64,6 @@ type visit struct {
 	person
 	name    string
 	tickets string
-	first   string // the first ticket, of those who replay it
 	method  string // of the requests; default GET
 	header  string // sent with each request, if there is one
 	arrived time.Time
@@ -215,13 +213,8 @@ func (v *visit) read(resp *http.Response, err error) (reply, error) {
 }
 
 func (v *visit) keep(c *http.Cookie) {
-	pair := c.Name + "=" + c.Value
-	switch {
-	case v.forget:
-	case v.replay && v.first != "":
-		v.tickets = v.first
-	default:
-		v.tickets, v.first = pair, pair
+	if !v.forget {
+		v.tickets = c.Name + "=" + c.Value
 	}
 }
 

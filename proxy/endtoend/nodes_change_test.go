@@ -2,7 +2,6 @@ package endtoend_test
 
 import (
 	"net/http"
-	"sync"
 	"testing"
 	"time"
 
@@ -59,57 +58,4 @@ func TestChangeAtOneGateIsObeyedByAllAndKept(t *testing.T) {
 		return told["total_active_users"] == 5.0 && told["queue_all"] == false && len(by) == 0
 	})
 	require.Equal(t, http.StatusUnprocessableEntity, s.gates[0].patch(`{"total_active_users": 0}`))
-}
-
-func TestOneTicketAtTwoGatesIsOneSlot(t *testing.T) {
-	t.Parallel()
-	const active = 5
-	s := serveNodes(t, 2, limits{active: active, perMinute: 1000, session: 20 * time.Second})
-	require.Equal(t, http.StatusOK, s.gates[0].patch(`{"queue_all": true}`))
-	closed := func(told map[string]any) bool { return told["queue_all"] == true }
-	s.everywhere("nobody is let in", closed)
-	c := s.crowd()
-	v := &visit{crowd: c, name: "twins"}
-	a, err := v.ask(time.Now())
-	require.NoError(t, err)
-	require.False(t, a.in)
-	require.Equal(t, http.StatusOK, s.gates[0].patch(`{"queue_all": null}`))
-	s.everywhere("people are let in", func(told map[string]any) bool { return !closed(told) })
-
-	var twins sync.WaitGroup
-	for i := range 8 {
-		gate := s.gates[i%2].url
-		double := newCrowd(t, gate, s.limits)
-		twins.Go(func() {
-			one := &visit{crowd: double, name: "twins", person: person{replay: true}, tickets: v.tickets, first: v.tickets}
-			for range 5 {
-				if _, err := one.ask(time.Now()); !assert.NoError(t, err) {
-					return
-				}
-			}
-			assert.Eventually(t, func() bool {
-				a, err := one.ask(time.Now())
-				return err == nil && a.in
-			}, patience, 50*time.Millisecond, "both gates let them in")
-		})
-	}
-	twins.Wait()
-	others := make([]*visit, 2*active)
-	for i := range others {
-		others[i] = &visit{crowd: c, name: "other"}
-	}
-	in := func() (n int) {
-		for _, other := range others {
-			if a, err := other.ask(time.Now()); assert.NoError(t, err) && a.in {
-				n++
-			}
-		}
-		return n
-	}
-	// A call to the store that takes too long on a busy machine lets somebody in at the next request.
-	assert.Eventually(t, func() bool { return in() >= active-1 }, patience, 50*time.Millisecond, "all other slots were open")
-	assert.Equal(t, active-1, in(), "and no more")
-	for _, g := range s.gates {
-		g.until("all gates count them once", func() bool { return g.status()["activeUsers"] == float64(active) })
-	}
 }
