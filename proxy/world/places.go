@@ -26,6 +26,10 @@ func checkPlaces(h *History, breach func(time.Duration, string, ...any)) {
 		if last[e.Who] = nil; e.What != Waits || e.Ticket.State != queue.Waiting {
 			continue
 		}
+		if before != nil && !e.Room.UsersAheadKnown && before.Ticket.behind(&e.Ticket) { // another tab knows more than the ticket that was sent
+			last[e.Who] = before
+			continue
+		}
 		if last[e.Who] = e; before == nil || e.Sent < before.At+onTheWay || !e.Ticket.behind(&before.Ticket) || !h.keepsPlace(before, e) || h.Plan.mayEnd(e.Who, &before.Ticket, &e.Ticket) {
 			continue
 		}

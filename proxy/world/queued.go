@@ -34,12 +34,16 @@ func checkQueued(h *History, breach func(time.Duration, string, ...any)) {
 			breach(e.At, "%s is told that %d wait, and at least %d do", h.Plan.People[e.Who].Name, e.Room.UsersQueued, least)
 			return
 		}
-		if most += near + 2 + (h.Plan.Gates-1)*most/10; e.Room.UsersQueued > most { // whoever changes gates may be counted at both for a moment
+		if most += near + 2 + h.countedTwice(most); e.Room.UsersQueued > most {
 			breach(e.At, "%s is told that %d wait, and at most %d can", h.Plan.People[e.Who].Name, e.Room.UsersQueued, most)
 			return
 		}
 	}
 }
+
+// countedTwice is how many of those who wait at several gates may be counted at two for a moment, as
+// they change from one to the other, or have tabs at both.
+func (h *History) countedTwice(waiting int) int { return (h.Plan.Gates - 1) * waiting / 10 }
 
 // knowsPlaces says whether what a gate tells of places as known has to be true at a moment: until
 // that is so again after some faults, which cost nobody a place, nothing is known.

@@ -215,6 +215,9 @@ func checkTold(h *History, breach func(time.Duration, string, ...any)) {
 		}
 		grain, near := h.toldWithin(all, admitted, e.At, place)
 		least, most := ahead(all, e.Ticket.ID, place, e.At, grain)
+		if method == queue.FIFO { // in an exact line everybody has one entry
+			most += h.countedTwice(most)
+		}
 		if most += near + h.lostNear(lost, e.At); e.Room.UsersAhead > most {
 			breach(e.At, "%s is told that %d are ahead, and at most %d can be", h.Plan.People[e.Who].Name, e.Room.UsersAhead, most)
 			return

@@ -1,6 +1,7 @@
 package world
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -38,14 +39,18 @@ func checkWaits(h *History, breach func(time.Duration, string, ...any)) {
 // lineIsNew is for how long nobody is told a wait in a line that has just begun.
 const lineIsNew = 2 * time.Second
 
-// firstLine is when somebody is told to wait for the first time.
+// firstLine is when somebody may have begun to wait at the earliest: also by a copy, or by a request
+// that nobody hears the answer of.
 func (h *History) firstLine() time.Duration {
+	begins := h.Ends
 	for i := range h.Events {
-		if e := &h.Events[i]; e.What == Waits {
-			return e.At
+		switch e := &h.Events[i]; e.What {
+		case Waits, Copied, Lost, Placed:
+			begins = min(begins, cmp.Or(e.Sent, e.At))
+		default:
 		}
 	}
-	return h.Ends
+	return begins
 }
 
 // firstLeft is when the first may have left at the earliest whom the site has seen, where slots are
