@@ -122,6 +122,23 @@ func (a adminRoom) Preview(now time.Time, state, language, message string) (page
 	return a.room.Setup().Pages.Preview(now, state, language, message)
 }
 
+// SupportCode implements admin.Room.
+func (a adminRoom) SupportCode(short [8]byte) string {
+	code := a.room.Setup().Pages.Support.CodeOfShort(short)
+	return string(code[:])
+}
+
+// PutAhead implements admin.Room. A room of a family is kept for a while then.
+func (a adminRoom) PutAhead(ctx context.Context, now time.Time, code string, ahead bool, by string) error {
+	a.room.markAsked(now)
+	return a.room.Overrides.PutAhead(ctx, now, code, ahead, by)
+}
+
+// IsAhead implements admin.Room.
+func (a adminRoom) IsAhead(now time.Time, code string) bool {
+	return a.room.Overrides.IsAhead(now, code)
+}
+
 // Origins implements admin.Room.
 func (a adminRoom) Origins() []admin.Origin {
 	rs := a.room.Setup()

@@ -32,7 +32,7 @@ func newRootCommand() *cobra.Command {
 	root.AddCommand(newDemoCommand(), newServeCommand(), newValidateCommand(), newSchemaCommand(), newSimulateCommand(),
 		newStatusCommand(), newWaitlistCommand(), newKeygenCommand(), newVersionCommand(), newReportCommand(),
 		newSetCommand(), newQueueAllCommand(), newPreviewCommand(), newLoadCommand(), newEventsCommand(),
-		newVerifyCommand(), newWebhooksCommand(), newPassCommand(), newImportCommand(), newDocsCommand())
+		newVerifyCommand(), newWebhooksCommand(), newPassCommand(), newVisitorCommand(), newImportCommand(), newDocsCommand())
 	return root
 }
 

@@ -23,6 +23,8 @@
 //	operator.go     the names of operators
 //	document.go     the description of the API in OpenAPI
 //	visitors.go     the visitors of a room
+//	find.go         visitors by their support code or name, and who is put ahead
+//	visitor.go      the pages of one visitor
 //	events.go       the events of a room, and the order of a draw
 //	record.go       the record of a room's days
 package admin
@@ -146,6 +148,9 @@ func (a *api) resources() []Resource {
 		{Pattern: "PATCH " + one + "/visitors/{id}", Answer: a.withVisitor(a.patchVisitor)},
 		{Pattern: "DELETE " + one + "/visitors/{id}", Answer: a.withVisitor(a.deleteVisitor)},
 		{Pattern: "POST " + one + "/visitors/{id}/renew", Answer: a.withVisitor(a.renewVisitor)},
+		{Pattern: "PUT " + one + "/visitors/{id}/ahead", Answer: a.putAhead(true)},
+		{Pattern: "DELETE " + one + "/visitors/{id}/ahead", Answer: a.putAhead(false)},
+		{Pattern: "GET /api/v1/visitors", Answer: a.getFound},
 		{Pattern: "GET " + one + "/record", Answer: a.getRecord},
 		{Pattern: "GET " + one + "/proposal", Answer: a.withRoom(a.getProposal)},
 	}, a.eventResources()...)

@@ -2,6 +2,7 @@ package admin_test
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"net/http"
 	"net/http/httptest"
@@ -184,3 +185,6 @@ func TestGateThatDrainsIsLiveAndNotReady(t *testing.T) {
 func (s *shop) Preview(_ time.Time, state, language, message string) (page []byte, policy string, found bool) {
 	return []byte(state + ", " + language + ", " + message), "default-src 'none'", state == "fifo"
 }
+
+// SupportCode is of the first letters of an id.
+func (s *shop) SupportCode(short [8]byte) string { return fmt.Sprintf("%X-%X", short[:2], short[2:4]) }

@@ -15,7 +15,7 @@ func forecast(n *estimate.Numbers, then *queue.Settings) []string {
 	case then.Suspended:
 		return []string{fmt.Sprintf("%s in line, and everybody passes from then on.", people(n.Waiting, "is", "are"))}
 	case then.AdmitsNobody() && !n.Settings.AdmitsNobody():
-		return []string{fmt.Sprintf("%s in line: they, and whoever comes, wait until this is taken back.", people(n.Waiting, "is", "are"))}
+		return []string{people(n.Waiting, "is", "are") + " in line now. Whoever waits, or comes, waits until this is taken back."}
 	case then.AdmitsEveryone():
 		return []string{fmt.Sprintf("%s in line, and everybody is let in from then on.", people(n.Waiting, "is", "are"))}
 	}

@@ -43,6 +43,10 @@ func (a *api) pages() []Resource {
 		{Pattern: "POST " + one + "/ask", Answer: a.withRoom(a.askForChange)},
 		{Pattern: "POST " + one + "/change", Answer: a.withRoom(a.makeChange)},
 		{Pattern: "POST " + one + "/undo", Answer: a.withRoom(a.undo)},
+		{Pattern: "GET /visitors", Answer: a.searchVisitors},
+		{Pattern: "GET " + one + "/visitors/{code}", Answer: a.withRoom(a.showVisitor)},
+		{Pattern: "POST " + one + "/visitors/{code}/ask", Answer: a.withRoom(a.askAboutVisitor)},
+		{Pattern: "POST " + one + "/visitors/{code}/change", Answer: a.withRoom(a.changeVisitor)},
 		{Pattern: "POST /logout", Answer: a.logOut},
 	}
 	return all

@@ -78,5 +78,10 @@ func (a *api) timesOf(r *http.Request) (from, to time.Time, err error) {
 
 // noteVisitor notes what an operator has done to a visitor.
 func (a *api) noteVisitor(r *http.Request, of Room, what string, id queue.ID) {
-	a.Record.Note(of.Queue().Name(), record.Change{At: a.Clock(), By: a.by(r), What: what, To: id.String()})
+	a.note(r, of, what, id.String())
+}
+
+// note notes what an operator has done to somebody.
+func (a *api) note(r *http.Request, of Room, what, who string) {
+	a.Record.Note(of.Queue().Name(), record.Change{At: a.Clock(), By: a.by(r), What: what, To: who})
 }

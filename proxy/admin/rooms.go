@@ -43,6 +43,11 @@ type Room interface {
 	Disconnect(id queue.ID)
 	// Preview is pages.Room.Preview.
 	Preview(now time.Time, state, language, message string) (page []byte, policy string, found bool)
+	// SupportCode is the support code of a visitor of whose id that is the first half.
+	SupportCode(short [8]byte) string
+	// PutAhead and IsAhead are those of overrides.Room.
+	PutAhead(ctx context.Context, now time.Time, code string, ahead bool, by string) error
+	IsAhead(now time.Time, code string) bool
 	// Origins are the room's, in the order of its configuration.
 	Origins() []Origin
 }
@@ -71,6 +76,7 @@ type Queue interface {
 	Renew(ctx context.Context, now time.Time, id queue.ID) error
 	Prefer(ctx context.Context, now time.Time, id queue.ID, priority int16) error
 	Remove(ctx context.Context, now time.Time, id queue.ID) (bool, error)
+	Presents(now time.Time) func(yield func(room.Present) bool)
 }
 
 func (a *api) getRooms(w http.ResponseWriter, _ *http.Request) {

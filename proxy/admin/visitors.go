@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strings"
 	"time"
@@ -56,6 +57,8 @@ func describeWaiter(w queue.Waiter) visitorJSON {
 
 const storeAway = "The store does not answer."
 
+var errStoreAway = errors.New("the store does not answer")
+
 func (a *api) getVisitors(w http.ResponseWriter, r *http.Request, of Room) {
 	roster, err := of.Queue().Everybody(r.Context())
 	if err != nil {
@@ -83,21 +86,64 @@ func (a *api) storeFailed(w http.ResponseWriter, of Room, err error) {
 // hasLine says whether those who wait in the room are known by name.
 func hasLine(of Room) bool { return of.Queue().Settings().Method.HasExactLine() }
 
-// withVisitor finds the id that the path names: in hexadecimal, or as a subject.
+// withVisitor finds the id that the path names: in hexadecimal, as a subject, or by the support code
+// of somebody who is in, or in an exact line.
 func (a *api) withVisitor(next func(http.ResponseWriter, *http.Request, Room, queue.ID)) http.HandlerFunc {
 	return a.withRoom(func(w http.ResponseWriter, r *http.Request, of Room) {
-		var id queue.ID
 		text := r.PathValue("id")
-		if subject, ok := strings.CutPrefix(text, "subject:"); ok && subject != "" {
-			next(w, r, of, room.SubjectID(of.Queue().Name(), subject))
+		if id, ok := idOf(of, text); ok {
+			next(w, r, of, id)
 			return
 		}
-		if b, err := hex.DecodeString(text); err == nil && len(b) == len(id) {
-			next(w, r, of, queue.ID(b))
+		code, isCode := strings.CutPrefix(text, "code:")
+		if !isCode {
+			reply.Problem(w, http.StatusNotFound, "An id is 32 hexadecimal digits, subject: and the subject's name, or code: and a support code.")
 			return
 		}
-		reply.Problem(w, http.StatusNotFound, "An id is 32 hexadecimal digits, or subject: and the subject's name.")
+		id, found, err := a.idBehind(r.Context(), of, code)
+		switch {
+		case err != nil:
+			a.storeFailed(w, of, err)
+		case !found:
+			noVisitor(w, of)
+		default:
+			next(w, r, of, id)
+		}
 	})
+}
+
+// idOf is the id that a text names: in hexadecimal, or as a subject.
+func idOf(of Room, text string) (id queue.ID, ok bool) {
+	if subject, ok := strings.CutPrefix(text, "subject:"); ok && subject != "" {
+		return room.SubjectID(of.Queue().Name(), subject), true
+	}
+	if b, err := hex.DecodeString(text); err == nil && len(b) == len(id) {
+		return queue.ID(b), true
+	}
+	return id, false
+}
+
+// idBehind is the id of somebody who is in, or in an exact line, by their support code.
+func (a *api) idBehind(ctx context.Context, of Room, code string) (id queue.ID, found bool, err error) {
+	if of.Queue().StoreFailing() {
+		return id, false, errStoreAway
+	}
+	roster, err := of.Queue().Everybody(ctx)
+	if err != nil {
+		return id, false, err
+	}
+	is := func(id queue.ID) bool { return cleanCode(of.SupportCode([8]byte(id[:8]))) == cleanCode(code) }
+	for _, s := range roster.Seated {
+		if is(s.ID) {
+			return s.ID, true, nil
+		}
+	}
+	for _, in := range roster.Line {
+		if is(in.ID) {
+			return in.ID, true, nil
+		}
+	}
+	return id, false, nil
 }
 
 // renewVisitor renews somebody's session, or makes their check-in, and tells how they

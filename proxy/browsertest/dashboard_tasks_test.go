@@ -128,3 +128,47 @@ func TestPlanASaleWithADraw(t *testing.T) {
 		assert.Contains(t, h.tab.Text(), "event_end_time")
 	})
 }
+
+func TestLetOnePersonInByTheirCode(t *testing.T) {
+	eachHand(t, func(t *testing.T, d *desk, h *hands) {
+		waits := browser.Visitor(t)
+		waits.Open(d.front)
+		waits.Until(`/[0-9A-Z]{4}-[0-9A-Z]{4}/.test(document.body.innerText)`)
+		code := browsertest.Eval[string](waits, `document.body.innerText.match(/[0-9A-Z]{4}-[0-9A-Z]{4}/)[0]`)
+		h.tab.Open(d.url)
+		h.tab.Do(chromedp.SendKeys(chromedp.CSS("#q"), code))
+		h.press(`[role=search] button`, `document.querySelector('#story')`)
+		assert.Contains(t, h.tab.Text(), "They wait. Their place is that of somebody who came")
+		h.isWhole()
+		h.tab.Screenshot("dashboard-task-visitor-" + h.by)
+		h.press(`#story [value=ahead]`, `document.querySelector('.answer .main')`)
+		h.isWhole()
+		h.press(`.answer .main`, `document.querySelector('.done')`)
+		assert.Contains(t, d.get("/api/v1/visitors?q="+code), `"ahead": true`)
+		assert.Contains(t, h.tab.Text(), "the next free slot is theirs")
+		h.press(`.done button`, `document.querySelector('#story [value=ahead]')`)
+		assert.Contains(t, d.get("/api/v1/visitors?q="+code), `"ahead": false`)
+		h.tab.Open(d.url + "/visitors?q=nobody")
+		assert.Contains(t, h.tab.Text(), "Nobody.")
+		h.isWhole()
+	})
+}
+
+func TestFindWhyNobodyGetsInAndHalveTheWait(t *testing.T) {
+	eachHand(t, func(t *testing.T, d *desk, h *hands) {
+		h.tab.Open(d.url)
+		assert.Equal(t, "shop", browsertest.Eval[string](h.tab, `document.querySelector('.rooms tbody th a').textContent`), "trouble first")
+		assert.Contains(t, browsertest.Eval[string](h.tab, `document.querySelector('.rooms .why').innerText`), "Every slot is taken")
+		h.press(`[href="/rooms/shop"]`, `document.querySelector('[href="/rooms/shop/limits"]')`)
+		h.press(`[href="/rooms/shop/limits"]`, `document.querySelector('#total_active_users')`)
+		h.fill("#total_active_users", "40")
+		h.press(`#form .main`, `document.querySelector('.forecast')`)
+		assert.Contains(t, browsertest.Eval[string](h.tab, `document.querySelector('.forecast').innerText`), "are let in then; now it is about")
+		h.isWhole()
+		h.tab.Screenshot("dashboard-task-forecast-" + h.by)
+		h.press(`.answer .main`, `document.querySelector('.done')`)
+		assert.Equal(t, "40", d.setting("total_active_users"))
+		h.press(`.done button`, `document.querySelector('#total_active_users')?.value === '20'`)
+		assert.Equal(t, "20", d.setting("total_active_users"))
+	})
+}

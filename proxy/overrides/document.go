@@ -7,6 +7,7 @@
 //
 //	document.go  the document: what was changed, by whom and when
 //	changes.go   changes: merged with a patch, put over settings
+//	ahead.go     the visitors whom operators have put ahead
 //	noted.go     what one configuration changes of the one before
 //	room.go      a room's settings, as the file, a patch and other gates change them
 //	events.go    the room's events, and the settings that are in force with them
@@ -33,6 +34,10 @@ type Document struct {
 
 	Changes Changes           `json:"changes"`
 	By      map[string]Author `json:"by"` // by the name of the setting
+
+	// Ahead are visitors whom operators have put ahead of everybody, by their support codes, and until
+	// when.
+	Ahead map[string]Author `json:"ahead,omitempty"`
 
 	// Events are those of the latest file that a gate has read, and those that operators have made.
 	// Draws are those of shuffled prequeues, which outlast their events.

@@ -29,7 +29,11 @@ func NewSupportKey(keys cookie.Keys) (SupportKey, error) {
 const spoken = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 // CodeOf is the support code of a visitor: 40 bits, such as 7F3K-Q2M9. It allocates nothing.
-func (k SupportKey) CodeOf(id queue.ID) (code templates.SupportCode) {
+func (k SupportKey) CodeOf(id queue.ID) templates.SupportCode { return k.CodeOfShort([8]byte(id[:8])) }
+
+// CodeOfShort is the support code of a visitor of whose id the first half is known, which is what a
+// node keeps of those who wait.
+func (k SupportKey) CodeOfShort(id [8]byte) (code templates.SupportCode) {
 	var of [len(k) + len(id)]byte
 	copy(of[:], k[:])
 	copy(of[len(k):], id[:])

@@ -6,6 +6,7 @@
 //	words.go      times, waits and settings in words
 //	overview.go   what the overview shows
 //	room.go       what the pages of a room show
+//	visitor.go    what the pages of visitors show
 //	change.go     what the form of a room and the question before a change show
 //	sessions.go   who is logged in
 //	page/         the templates, the style and the script

@@ -169,5 +169,6 @@ type Occupants struct {
 // Occupant is somebody who is in.
 type Occupant struct {
 	Label             string // "" where it is not known
+	Code              string // for support
 	Accepted, Expires time.Time
 }

@@ -1,0 +1,212 @@
+package admin
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/fairdoor-gate/fairdoor/proxy/reply"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/estimate"
+	"github.com/fairdoor-gate/fairdoor/queue/room"
+)
+
+// maxFound is how many visitors a search finds at most.
+const maxFound = 100
+
+// FoundJSON are the visitors that a search has found.
+type FoundJSON struct {
+	Visitors []FoundVisitor `json:"visitors"`
+	Failing  []string       `json:"failing,omitempty"` // rooms whose store does not answer
+}
+
+// FoundVisitor is a visitor whom a search has found, with where they are in sentences.
+type FoundVisitor struct {
+	Room        string     `json:"room"`
+	SupportCode string     `json:"supportCode"`
+	ID          string     `json:"id,omitempty"`    // absent of somebody who waits, but in an exact line
+	Label       string     `json:"label,omitempty"` // what the site calls them
+	Status      string     `json:"status"`          // active or waiting
+	Ahead       bool       `json:"ahead"`           // operators have put them ahead of everybody
+	Story       []Sentence `json:"story"`
+}
+
+// Sentence is one of a story. It ends with a moment, if it has one.
+type Sentence struct {
+	Text string    `json:"text"`
+	At   time.Time `json:"at,omitzero"`
+}
+
+// getFound answers with the visitors whom the query is about.
+func (a *api) getFound(w http.ResponseWriter, r *http.Request) {
+	q := strings.TrimSpace(r.URL.Query().Get("q"))
+	if q == "" {
+		reply.Problem(w, http.StatusUnprocessableEntity, "Say whom to find: ?q= and a support code, a name, or an id.")
+		return
+	}
+	reply.JSON(w, a.find(r.Context(), q))
+}
+
+// find finds visitors of all rooms: by their support code, a part of what the site calls them, their
+// id, or the site's own name for them. Of those who wait, but in an exact line, it knows those who
+// have checked in at this gate lately.
+func (a *api) find(ctx context.Context, q string) FoundJSON {
+	found := FoundJSON{Visitors: []FoundVisitor{}}
+	for of := range a.Gate.Rooms() {
+		list, err := a.findIn(ctx, of, q)
+		if err != nil {
+			a.log(of).Warn("visitors not known", zap.Error(err))
+			found.Failing = append(found.Failing, of.Queue().Name())
+		}
+		found.Visitors = append(found.Visitors, list...)
+	}
+	found.Visitors = found.Visitors[:min(len(found.Visitors), maxFound)]
+	return found
+}
+
+// findIn is find in one room. Those who wait are found even if the store does not answer.
+func (a *api) findIn(ctx context.Context, of Room, q string) ([]FoundVisitor, error) {
+	var list []FoundVisitor
+	code := cleanCode(q)
+	for p := range of.Queue().Presents(a.Clock()) {
+		if hasLine(of) { // which names them
+			break
+		}
+		if cleanCode(of.SupportCode(p.Short)) == code || strings.EqualFold(q, hex.EncodeToString(p.Short[:])) {
+			list = append(list, a.present(of, p))
+		}
+	}
+	if of.Queue().StoreFailing() {
+		return list, errStoreAway
+	}
+	roster, err := of.Queue().Everybody(ctx)
+	if err != nil {
+		return list, err
+	}
+	is := func(id queue.ID, note string) bool {
+		return cleanCode(of.SupportCode([8]byte(id[:8]))) == code || strings.EqualFold(q, id.String()) || id == room.SubjectID(of.Queue().Name(), q) ||
+			note != "" && strings.Contains(strings.ToLower(labelOf(note)), strings.ToLower(q))
+	}
+	for _, s := range roster.Seated {
+		if is(s.ID, s.Note) {
+			list = append(list, a.seated(of, s))
+		}
+	}
+	for _, in := range roster.Line {
+		if is(in.ID, in.Note) {
+			list = append(list, a.inLine(of, in))
+		}
+	}
+	return list, nil
+}
+
+// cleanCode is a support code as it is compared: without what people add, and with the digits that
+// they may have heard.
+func cleanCode(text string) string {
+	return strings.NewReplacer("-", "", " ", "", "O", "0", "I", "1", "L", "1", "U", "V").Replace(strings.ToUpper(text))
+}
+
+func (a *api) describeFound(of Room, short [8]byte, status string) FoundVisitor {
+	code := of.SupportCode(short)
+	return FoundVisitor{Room: of.Queue().Name(), SupportCode: code, Status: status, Ahead: of.IsAhead(a.Clock(), code)}
+}
+
+// seated tells of somebody who is in.
+func (a *api) seated(of Room, s queue.Seat) FoundVisitor {
+	v := a.describeFound(of, [8]byte(s.ID[:8]), "active")
+	v.ID, v.Label = s.ID.String(), labelOf(s.Note)
+	v.Story = []Sentence{{"They were let in", s.AcceptedAt.Time()}, {"If they ask for nothing more, their session ends", s.Expires.Time()}}
+	return v
+}
+
+// present tells of somebody who waits, where they are in the order of arrival, or draw.
+func (a *api) present(of Room, p room.Present) FoundVisitor {
+	n := of.Queue().Numbers()
+	v := a.describeFound(of, p.Short, "waiting")
+	v.Story = append(v.Story, Sentence{"They wait. Their place is that of somebody who came", p.Arrived.Time()})
+	if ahead, known := n.Ahead(p.Arrived); known {
+		v.Story = append(v.Story, Sentence{Text: people(ahead, "is", "are") + " ahead of them."})
+	}
+	v.Story = append(v.Story, Sentence{Text: "Their page says that they wait " + waitInWords(n.Wait(p.Arrived)) + "."}, Sentence{"Their next check-in is due", p.Due.Time()})
+	return a.goOn(v, n)
+}
+
+// inLine tells of somebody in an exact line.
+func (a *api) inLine(of Room, in queue.Waiter) FoundVisitor {
+	n := of.Queue().Numbers()
+	v := a.describeFound(of, [8]byte(in.ID[:8]), "waiting")
+	v.ID, v.Label = in.ID.String(), labelOf(in.Note)
+	v.Story = []Sentence{
+		{Text: fmt.Sprintf("They wait, with the ticket number %d, and are number %d in line.", in.Number, in.Ahead+1)},
+		{Text: "Their page says that they wait " + waitInWords(n.WaitAt(queue.Place{Number: in.Number, Ahead: in.Ahead})) + "."},
+		{"Without a check-in they lose their place", in.Until.Time()},
+	}
+	return a.goOn(v, n)
+}
+
+// goOn tells why somebody waits.
+func (*api) goOn(v FoundVisitor, n *estimate.Numbers) FoundVisitor {
+	if v.Ahead {
+		v.Story = append(v.Story, Sentence{Text: "Operators have put them ahead: with their next check-in the next free slot is theirs."})
+	}
+	if why := n.Reason(); why != estimate.NoReason {
+		v.Story = append(v.Story, Sentence{Text: why.Sentence()})
+	}
+	return v
+}
+
+// waitInWords is a wait as a page tells it.
+func waitInWords(w estimate.Wait) string {
+	if !w.Known {
+		return "for a time that is not known"
+	}
+	return fmt.Sprintf("about %d min", w.Minutes)
+}
+
+// putAhead has a visitor be ahead of everybody who waits, or no longer.
+func (a *api) putAhead(ahead bool) http.HandlerFunc {
+	return a.withRoom(func(w http.ResponseWriter, r *http.Request, of Room) {
+		code, ok := a.codeOf(of, r.PathValue("id"))
+		if !ok {
+			reply.Problem(w, http.StatusNotFound, "An id is 32 hexadecimal digits, subject: and the subject's name, or code: and a support code.")
+			return
+		}
+		if err := a.favour(r, of, code, ahead); err != nil {
+			status, detail, faults := unchanged(err)
+			reply.Problem(w, status, detail, faults...)
+			return
+		}
+		w.WriteHeader(http.StatusNoContent)
+	})
+}
+
+// favour has the visitor of a support code be ahead, by the operator who asks, or no longer.
+func (a *api) favour(r *http.Request, of Room, code string, ahead bool) error {
+	err := of.PutAhead(r.Context(), a.Clock(), code, ahead, a.by(r))
+	if err != nil {
+		return err
+	}
+	what := "visitor put ahead"
+	if !ahead {
+		what = "visitor no longer ahead"
+	}
+	a.note(r, of, what, code)
+	return nil
+}
+
+// codeOf is the support code of the visitor that a path names.
+func (a *api) codeOf(of Room, text string) (code string, ok bool) {
+	if code, ok := strings.CutPrefix(text, "code:"); ok {
+		if clean := cleanCode(code); len(clean) == 8 {
+			return clean[:4] + "-" + clean[4:], true
+		}
+		return "", false
+	}
+	id, ok := idOf(of, text)
+	return of.SupportCode([8]byte(id[:8])), ok
+}

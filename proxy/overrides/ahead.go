@@ -1,0 +1,49 @@
+package overrides
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"time"
+)
+
+const (
+	// aheadFor is for how long a visitor whom operators have put ahead stays that.
+	aheadFor = time.Hour
+	// mostAhead is how many are put ahead at a time: each request of somebody who waits is looked at
+	// while there are any.
+	mostAhead = 100
+)
+
+// PutAhead has the visitor of a support code be ahead of everybody who waits, on every gate, or no
+// longer. It fails with a FaultsError while too many are; other errors are the store's.
+func (r *Room) PutAhead(ctx context.Context, now time.Time, code string, ahead bool, by string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.configure(ctx, now, by, func(d Document) (Document, error) {
+		at := r.at(now).Time()
+		next := maps.Clone(d.Ahead)
+		if next == nil {
+			next = map[string]Author{}
+		}
+		maps.DeleteFunc(next, func(_ string, a Author) bool { return !at.Before(a.Until) })
+		delete(next, code)
+		if ahead {
+			next[code] = Author{By: by, At: at, Until: at.Add(aheadFor)}
+		}
+		if len(next) > mostAhead {
+			return d, &FaultsError{Faults: []string{fmt.Sprintf("%d visitors are put ahead already, which is the most at a time", mostAhead)}}
+		}
+		d.Ahead = next
+		return d, nil
+	})
+}
+
+// Ahead are the visitors whom operators have put ahead, by their support codes; empty for nobody.
+func (r *Room) Ahead() map[string]Author { return r.document().Ahead }
+
+// IsAhead says whether operators have put the visitor of a support code ahead.
+func (r *Room) IsAhead(now time.Time, code string) bool {
+	by, found := r.Ahead()[code]
+	return found && r.at(now).Time().Before(by.Until)
+}
