@@ -1,6 +1,9 @@
 package world
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // rumour is how long it takes until all gates know what one of them knows.
 const rumour = 5 * time.Second
@@ -19,7 +22,7 @@ func (h *History) belated() []bool {
 		}
 		switch v := &people[e.Who]; e.What {
 		case Waits:
-			if belated[i] = h.Plan.Gates > 1 && v.in > 0 && e.At < v.in+rumour && e.Ticket == v.waited; !belated[i] {
+			if belated[i] = h.Plan.Gates > 1 && v.in > 0 && (e.At < v.in+rumour || h.isCutOff(e.Gate, e.At)) && e.Ticket == v.waited; !belated[i] {
 				v.waited, v.in = e.Ticket, 0
 			}
 		case Seen, Enters:
@@ -30,4 +33,12 @@ func (h *History) belated() []bool {
 		}
 	}
 	return belated
+}
+
+// isCutOff says whether a gate may not have heard what others know, as its link to the store is cut,
+// or was until just before.
+func (h *History) isCutOff(gate int, at time.Duration) bool {
+	return slices.ContainsFunc(h.Plan.Faults, func(f Fault) bool {
+		return f.Kind == linkCut && f.Gate == gate && at >= f.At && at < f.At+f.Lasts+rumour
+	})
 }
