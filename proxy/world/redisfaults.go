@@ -17,9 +17,9 @@ var faultsOfRedis = []faultKind{
 	{"commands twice", drawMoment, doubleCommands},
 	{"Redis slow", drawSlow, slow},
 	{"Redis restarted", drawMoment, restartRedis},
-	{"Redis flushed", drawMoment, flush},
+	{"Redis flushed", drawFillingMoment, flush},
 	{"key lost", drawMoment, loseKey},
-	{"failover", drawMoment, failOver},
+	{"failover", drawFillingMoment, failOver},
 	{"scripts flushed", drawMoment, flushScripts},
 	{"clock of Redis set", drawMoment, setClock},
 	{"gate restarted", drawKill, restartGate},
@@ -44,15 +44,34 @@ func drawFillingCut(p *Plan, r *rand.Rand) Fault {
 	if r.IntN(4) == 0 {
 		return f
 	}
+	f.At = p.fills(r.IntN(p.first())) + time.Second + time.Duration(r.Int64N(int64(time.Second)))
+	f.Lasts = 20*time.Second + time.Duration(r.Int64N(int64(time.Minute)))
+	return f
+}
+
+// drawFillingMoment draws a moment, mostly just before one of the last comes who may be let in at
+// first: nobody has left then, and it shows if anything is forgotten.
+func drawFillingMoment(p *Plan, r *rand.Rand) Fault {
+	f := drawMoment(p, r)
+	if f.Size%4 != 0 {
+		f.At = max(time.Second, p.fills(max(p.first()-1-int(f.Size/4%4), 0))-time.Duration(f.Size%uint64(200*time.Millisecond)))
+	}
+	return f
+}
+
+// first is how many may be let in at first.
+func (p *Plan) first() int {
+	return min(p.Settings.TotalActiveUsers, p.Settings.NewUsersPerMinute, len(p.People))
+}
+
+// fills is when so many have come, at the start of a sale at the earliest.
+func (p *Plan) fills(n int) time.Duration {
 	var joins []time.Duration
 	for i := range p.People {
 		joins = append(joins, p.People[i].Joins)
 	}
 	slices.Sort(joins)
-	before := r.IntN(min(p.Settings.TotalActiveUsers, p.Settings.NewUsersPerMinute, len(joins)))
-	f.At = p.Sale.Start + time.Second + joins[before] + time.Duration(r.Int64N(int64(time.Second)))
-	f.Lasts = 20*time.Second + time.Duration(r.Int64N(int64(time.Minute)))
-	return f
+	return p.Sale.Start + joins[n]
 }
 
 // drawLosses draws some moments, one after the other, at which replies are lost.
@@ -105,9 +124,10 @@ func slow(w *world, f *Fault) {
 func (w *world) server() string { return fmt.Sprintf("redis%d", w.history.now()) }
 
 // leave has Redis answer nobody for a time in which another server takes its place: no less than
-// package redisstore counts on.
+// package redisstore counts on. Half of them are so short that nobody notices by the time alone.
 func (w *world) leave(f *Fault) {
-	d := 300*time.Millisecond + time.Duration(f.Size%uint64(5*time.Second))
+	most := []time.Duration{600 * time.Millisecond, 5 * time.Second}[f.Size/16%2]
+	d := 300*time.Millisecond + time.Duration(f.Size%uint64(most))
 	var all sync.WaitGroup
 	for _, m := range w.machines {
 		all.Go(func() { m.wire.fail(d) })
@@ -134,14 +154,16 @@ func flushScripts(w *world, _ *Fault) {
 
 func loseKey(w *world, f *Fault) { w.note("Redis loses the key %s", w.redis.Drop(f.Size)) }
 
-// failOver has a replica take over that lacks the last second.
+// failOver has a replica take over that lacks the last second, or less: some gates may have told
+// Redis nothing in it.
 func failOver(w *world, f *Fault) {
+	lacks := []time.Duration{200 * time.Millisecond, 400 * time.Millisecond, time.Second}[f.Size/32%3]
 	copied := w.redis.Copy()
-	wait(time.Second)
+	wait(lacks)
 	w.note("Redis is gone")
 	w.redis.FailOver(w.server(), copied)
 	w.leave(f)
-	w.note("a replica takes over that lacks the last second")
+	w.note("a replica takes over that lacks the last %v", lacks)
 }
 
 // setClock sets the clock of the machine of Redis, forward or back. A room follows steps of less
