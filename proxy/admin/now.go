@@ -67,7 +67,7 @@ func (a *api) showNow(w http.ResponseWriter, r *http.Request, of Room) {
 		Told: toldNow(n), Buckets: bucketsOf(n), Resource: "/api/v1/rooms/" + name,
 	}
 	v.Live = true
-	a.addHistory(&v, d.Family == "")
+	a.addHistory(r, &v, d.Family == "")
 	addHappening(&v, of, s)
 	if d.Names {
 		v.Occupants = occupantsOf(ctx, of)

@@ -1,19 +1,20 @@
 package admin
 
 import (
+	"fmt"
 	"html/template"
+	"net/http"
 	"slices"
 	"strconv"
 	"time"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/admin/dashboard"
 	"github.com/fairdoor-gate/fairdoor/proxy/record"
+	"github.com/fairdoor-gate/fairdoor/proxy/record/chart"
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 const (
-	// chartsOver is the time that the charts show.
-	chartsOver = 6 * time.Hour
 	// maximaOver is the time of which the largest numbers are told.
 	maximaOver = 24 * time.Hour
 	// maxChanges is how many changes the dashboard lists.
@@ -22,7 +23,7 @@ const (
 
 // addHistory adds to a room what the record has of it: the largest numbers, waits, and charts. The
 // record has all rooms of a family together, and so nothing of each of them.
-func (a *api) addHistory(v *dashboard.Now, own bool) {
+func (a *api) addHistory(r *http.Request, v *dashboard.Now, own bool) {
 	if v.Family = !own; v.Family {
 		return
 	}
@@ -31,9 +32,39 @@ func (a *api) addHistory(v *dashboard.Now, own bool) {
 	past := a.Record.Excerpt(v.Room.Name, now.Add(-maximaOver), end)
 	addMaxima(v.Measures, past.Minutes)
 	v.Waits = waitsOf(waitsIn(record.Within(past.Minutes, now.Add(-waitsOver), end)))
-	if recent := record.Within(past.Minutes, now.Add(-chartsOver), end); len(recent) > 1 {
-		v.Charts = chartsOf(recent)
+	of := rangeOf(r)
+	for _, one := range ranges {
+		v.Ranges = append(v.Ranges, dashboard.Tab{Name: one.name, Path: "/rooms/" + v.Room.Name + "?range=" + one.key, Current: one.key == of.key})
 	}
+	from := now.Add(-of.lasts)
+	if of.lasts > maximaOver {
+		past, v.Every = a.Record.Excerpt(v.Room.Name, from, end), time.Minute
+	}
+	if recent := record.Within(past.Minutes, from, end); len(recent) > 1 {
+		v.Charts = chartsOf(recent, past.Changes, end)
+	}
+}
+
+// timeRange is a time that charts may show.
+type timeRange struct {
+	key, name string
+	lasts     time.Duration
+}
+
+// ranges are all of them: up to what the record keeps.
+var ranges = []timeRange{
+	{"1h", "1 hour", time.Hour}, {"6h", "6 hours", 6 * time.Hour}, {"24h", "24 hours", 24 * time.Hour}, {"7d", "7 days", 7 * 24 * time.Hour},
+	{"14d", "14 days", record.Days * 24 * time.Hour},
+}
+
+// rangeOf is the one that a request asks for; by default six hours.
+func rangeOf(r *http.Request) timeRange {
+	for _, one := range ranges {
+		if one.key == r.URL.Query().Get("range") {
+			return one
+		}
+	}
+	return ranges[1]
 }
 
 // addMaxima adds the largest of each number: queued, active, and admitted in a minute.
@@ -73,17 +104,26 @@ func changesOf(list []record.Change) []dashboard.Change {
 	return changes
 }
 
-// chartsOf draws the charts of some minutes.
-func chartsOf(minutes []record.Minute) []template.HTML {
+// chartsOf draws the charts of some minutes, with the changes that operators have made.
+func chartsOf(minutes []record.Minute, changes []record.Change, to time.Time) []template.HTML {
 	bands := record.Bands(minutes)
-	draw := func(of record.Measure, title, name, limit string) template.HTML {
-		l := of.Chart(title, name, limit, minutes)
-		l.Bands = bands
+	var marks []chart.Mark
+	for _, c := range changes {
+		marks = append(marks, chart.Mark{At: c.At, Text: fmt.Sprintf("%s: %s → %s, by %s", c.What, inWords(c.From), inWords(c.To), c.By)})
+	}
+	from := minutes[0].At
+	draw := func(l chart.Lines) template.HTML {
+		l.Bands, l.Marks, l.Live, l.From, l.To = bands, marks, true, from, to
 		return template.HTML(l.Figure()) //nolint:gosec // package chart escapes all text
 	}
-	return []template.HTML{
-		draw(record.Queued, "In line", "in line", ""),
-		draw(record.Active, "In at once", "in", "most at once"),
-		draw(record.Admitted, "Let in each minute", "let in", "most a minute"),
+	charts := []template.HTML{
+		draw(record.Measure(record.Queued).Chart("In line", "in line", "", minutes)),
+		draw(record.WaitsChart(from, to, minutes)),
+		draw(record.Measure(record.Active).Chart("In at once", "in", "most at once", minutes)),
+		draw(record.Measure(record.Admitted).Chart("Let in each minute", "let in", "most a minute", minutes)),
 	}
+	if record.Sum(minutes).OriginErrors > 0 {
+		charts = append(charts, draw(record.FaultsChart(minutes)))
+	}
+	return charts
 }

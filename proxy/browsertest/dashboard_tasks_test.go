@@ -172,3 +172,28 @@ func TestFindWhyNobodyGetsInAndHalveTheWait(t *testing.T) {
 		assert.Equal(t, "20", d.setting("total_active_users"))
 	})
 }
+
+func TestValuesOfAChartAreReadByKeyboardAndFinger(t *testing.T) {
+	eachHand(t, func(t *testing.T, d *desk, h *hands) {
+		h.tab.Open(d.url + "/rooms/shop")
+		h.press(`.ranges [href$="range=24h"]`, `document.querySelector('.ranges [aria-current]').textContent === '24 hours' && document.querySelector('.moment')`)
+		told := func() string {
+			return browsertest.Eval[string](h.tab, `document.querySelector('#charts output').textContent`)
+		}
+		last := told()
+		assert.Contains(t, last, ": in line ")
+		if h.by == "keyboard" {
+			browsertest.Eval[int](h.tab, `{document.querySelector('.moment').focus(); 0}`)
+			for range 60 {
+				h.tab.Do(chromedp.KeyEvent(kb.ArrowLeft))
+			}
+			assert.Contains(t, browsertest.Eval[string](h.tab, `document.querySelector('.moment').getAttribute('aria-valuetext')`), "in line ")
+		} else {
+			h.press(`.moment`, `document.querySelector('#charts output').textContent !== '`+last+`'`)
+		}
+		assert.NotEqual(t, last, told())
+		assert.Contains(t, browsertest.Eval[string](h.tab, `document.querySelector('.mark title').textContent`), "total_active_users: 15 → 20, by 192.0.2.7")
+		h.isWhole()
+		h.tab.Screenshot("dashboard-task-charts-" + h.by)
+	})
+}

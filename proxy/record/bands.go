@@ -1,39 +1,84 @@
 package record
 
 import (
+	"slices"
 	"time"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/record/chart"
 )
 
 // Bands are the times in which something was in force that explains a chart: an event, its
-// prequeue, a hold of operators, and a room that was closed because nothing was left. They are as
-// long as the minutes in which that was so. A short gap in what is known ends none that is there
-// after it.
+// prequeue, a hold of operators, a room that was closed because nothing was left, and a store or an
+// origin that did not answer. They are known to the second, or so. A short gap in what is known ends
+// none that is there after it.
 func Bands(minutes []Minute) []chart.Band {
 	var bands []chart.Band
 	var known time.Time      // the end of the latest minute that is known
 	open := map[string]int{} // by name: which of the bands is the latest
 	for _, m := range minutes {
-		if m.Room == nil {
-			continue
-		}
-		for _, name := range m.Room.inForce() {
-			i, found := open[name]
-			if !found || bands[i].To.Before(known) || m.At.Sub(known) > shortGap {
+		spans := m.spans()
+		for _, s := range spans {
+			i, found := open[s.Name]
+			goesOn := found && (s.From.Sub(bands[i].To) <= together ||
+				m.At.Sub(known) <= shortGap && known.Sub(bands[i].To) <= together && s.From.Sub(m.At) <= together)
+			if !goesOn {
 				i = len(bands)
-				open[name] = i
-				bands = append(bands, chart.Band{Name: name, From: m.At})
+				open[s.Name] = i
+				bands = append(bands, s)
 			}
-			bands[i].To = m.At.Add(time.Minute)
+			if s.To.After(bands[i].To) {
+				bands[i].To = s.To
+			}
 		}
-		known = m.At.Add(time.Minute)
+		if m.Room != nil || len(spans) > 0 {
+			known = m.At.Add(time.Minute)
+		}
 	}
+	slices.SortStableFunc(bands, func(a, b chart.Band) int { return a.From.Compare(b.From) })
 	return bands
 }
 
-// shortGap is how long a gap is at most that ends no band.
-const shortGap = 15 * time.Minute
+const (
+	// shortGap is how long a gap in what is known is at most that ends no band.
+	shortGap = 15 * time.Minute
+	// together is how far apart two spans are at most that are one: samples come about once a second.
+	together = 2500 * time.Millisecond
+)
+
+// spans are those of a minute, in order. A minute of which only the flags are known has them from its
+// beginning to its end.
+func (m *Minute) spans() []chart.Band {
+	if m.Spans == nil && m.Room != nil {
+		var whole []chart.Band
+		for _, name := range m.Room.inForce() {
+			whole = append(whole, chart.Band{Name: name, From: m.At, To: m.At.Add(time.Minute)})
+		}
+		return whole
+	}
+	spans := slices.Clone(m.Spans)
+	slices.SortStableFunc(spans, func(a, b chart.Band) int { return a.From.Compare(b.From) })
+	return spans
+}
+
+// was takes in that something has been in force for some time, up to a moment.
+func (m *Minute) was(name string, until time.Time, lasted time.Duration) {
+	from := until.Add(-lasted)
+	for i := range m.Spans {
+		if s := &m.Spans[i]; s.Name == name && from.Sub(s.To) <= together {
+			s.To = until
+			return
+		}
+	}
+	m.Spans = append(m.Spans, chart.Band{Name: name, From: from, To: until})
+}
+
+// Names of what is in force.
+const (
+	heldByOperators = "held by operators"
+	soldOut         = "sold out"
+	storeAway       = "store unreachable"
+	originFailing   = "origin failing"
+)
 
 // inForce names what was in force.
 func (s *Standing) inForce() []string {
@@ -45,10 +90,10 @@ func (s *Standing) inForce() []string {
 		names = append(names, "event "+s.Event)
 	}
 	if s.Held {
-		names = append(names, "held by operators")
+		names = append(names, heldByOperators)
 	}
 	if s.SoldOut {
-		names = append(names, "sold out")
+		names = append(names, soldOut)
 	}
 	return names
 }

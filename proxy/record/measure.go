@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/record/chart"
+	"github.com/fairdoor-gate/fairdoor/queue/waits"
 )
 
 // Measure is a number of a whole room in a minute, and its limit; 0 for none.
@@ -44,6 +45,47 @@ func (of Measure) Chart(title, name, limit string, minutes []Minute) chart.Lines
 		for i := range l.Lines {
 			l.Lines[i].Values = append(l.Lines[i].Values, values[i])
 		}
+	}
+	return l
+}
+
+// WaitsChart is the chart of the waits of those who were let in, by when they were, and of what they
+// were told.
+func WaitsChart(from, to time.Time, minutes []Minute) chart.Lines {
+	step := time.Minute
+	for to.Sub(from)/step > 150 {
+		step += time.Minute
+	}
+	l := chart.Lines{Title: "Waits of those who got in, in minutes", From: from, To: to, Step: step,
+		Lines: []chart.Line{{Name: "half at most"}, {Name: "95 %"}, {Name: "told"}}}
+	for at := from; at.Before(to); at = at.Add(step) {
+		var waited, told waits.Counts
+		for len(minutes) > 0 && minutes[0].At.Before(at.Add(step)) {
+			waited, told = waited.Plus(minutes[0].Waits), told.Plus(minutes[0].Told)
+			minutes = minutes[1:]
+		}
+		l.Moments = append(l.Moments, at)
+		for i, v := range []float64{percentile(waited, .5), percentile(waited, .95), percentile(told, .5)} {
+			l.Lines[i].Values = append(l.Lines[i].Values, v)
+		}
+	}
+	return l
+}
+
+// percentile is one of the waits in minutes; unknown where there are none.
+func percentile(c waits.Counts, share float64) float64 {
+	if len(c) == 0 {
+		return math.NaN()
+	}
+	return c.Percentile(share).Minutes()
+}
+
+// FaultsChart is the chart of requests that the origin left unanswered.
+func FaultsChart(minutes []Minute) chart.Lines {
+	l := chart.Lines{Title: "Requests that the origin did not answer", Lines: []chart.Line{{Name: "a minute", Filled: true}}}
+	for _, m := range minutes {
+		l.Moments = append(l.Moments, m.At)
+		l.Lines[0].Values = append(l.Lines[0].Values, float64(m.OriginErrors))
 	}
 	return l
 }

@@ -81,6 +81,7 @@ func Merge(gates ...Excerpt) Excerpt {
 // plus is the minute of two gates.
 func (m Minute) plus(o Minute) Minute {
 	m.Own = m.Own.plus(&o.Own)
+	m.Spans = append(slices.Clone(m.Spans), o.Spans...)
 	m.Room = m.Room.merge(o.Room, m.Seconds >= o.Seconds)
 	m.Seconds = max(m.Seconds, o.Seconds)
 	return m

@@ -3,6 +3,7 @@ package record
 import (
 	"time"
 
+	"github.com/fairdoor-gate/fairdoor/proxy/record/chart"
 	"github.com/fairdoor-gate/fairdoor/queue/waits"
 )
 
@@ -14,6 +15,9 @@ type Minute struct {
 
 	// Room is how the whole room stood, all gates together; nil if the gate could not know.
 	Room *Standing `json:"room,omitempty"`
+
+	// Spans are the times in which something was in force, to the second: see Bands.
+	Spans []chart.Band `json:"spans,omitempty"`
 
 	Own // what this gate has done
 }

@@ -295,28 +295,36 @@ func TestWhatWaitsForTheDiskIsBounded(t *testing.T) {
 	assert.Equal(t, 20_000, strings.Count(g.file(), "\n"))
 }
 
-func TestWhatWasInForceStaysInItsMinute(t *testing.T) {
+func TestWhatWasInForceIsKnownToTheSecond(t *testing.T) {
 	r := record.Open(t.TempDir(), start, zap.NewNop())
-	see := func(at time.Duration, s record.Standing) {
-		r.Observe(start.Add(at), record.Sample{Room: "shop", At: start.Add(at), Known: true, Standing: s})
+	at := start
+	see := func(until time.Duration, step time.Duration, s record.Sample) {
+		for ; at.Before(start.Add(until)); at = at.Add(step) {
+			s.Room, s.At, s.Known = "shop", at, !s.StoreFailing
+			r.Observe(at, s)
+		}
 	}
-	prequeue, sale := record.Standing{Event: "sale", Prequeue: true}, record.Standing{Event: "sale"}
-	see(0, record.Standing{})
-	see(time.Minute, record.Standing{Held: true})
-	see(time.Minute+time.Second, record.Standing{})
-	see(2*time.Minute, prequeue)
-	see(3*time.Minute, prequeue)
-	see(3*time.Minute+time.Second, sale)
-	see(9*time.Minute, sale)
-	see(10*time.Minute, record.Standing{Event: "sale", SoldOut: true})
-	see(10*time.Minute+time.Second, record.Standing{})
-	see(11*time.Minute, record.Standing{})
-	see(40*time.Minute, sale)
+	standing := func(s record.Standing) record.Sample { return record.Sample{Standing: s} }
+	prequeue, sale := standing(record.Standing{Event: "sale", Prequeue: true}), standing(record.Standing{Event: "sale"})
+	see(time.Minute, time.Second, record.Sample{})
+	see(time.Minute+200*time.Millisecond, 200*time.Millisecond, standing(record.Standing{Held: true}))
+	see(2*time.Minute, time.Second, record.Sample{})
+	see(3*time.Minute, time.Second, prequeue)
+	see(9*time.Minute, time.Second, sale)
+	at = start.Add(11 * time.Minute) // the gate was away
+	see(12*time.Minute, time.Second, sale)
+	see(13*time.Minute, time.Second, record.Sample{OriginFailing: true})
+	see(14*time.Minute, time.Second, record.Sample{StoreFailing: true})
+	see(14*time.Minute+30*time.Second, time.Second, standing(record.Standing{SoldOut: true}))
+	see(16*time.Minute, time.Second, record.Sample{})
+	at = start.Add(40 * time.Minute)
+	see(41*time.Minute, time.Second, sale)
 	var told []string
 	for _, b := range record.Bands(r.Excerpt("shop", start, start.Add(time.Hour)).Minutes) {
-		told = append(told, b.From.Format("15:04")+" "+b.To.Format("15:04")+" "+b.Name)
+		told = append(told, b.From.Format("15:04:05")+" for "+b.To.Sub(b.From).Round(time.Second).String()+" "+b.Name)
 	}
 	assert.Equal(t, []string{
-		"18:01 18:02 held by operators", "18:02 18:03 prequeue of sale", "18:03 18:11 event sale", "18:10 18:11 sold out", "18:40 18:41 event sale",
+		"18:00:59 for 1s held by operators", "18:01:59 for 1m0s prequeue of sale", "18:02:59 for 9m0s event sale", "18:11:59 for 1m0s origin failing",
+		"18:12:59 for 1m0s store unreachable", "18:13:59 for 30s sold out", "18:39:50 for 1m9s event sale",
 	}, told)
 }

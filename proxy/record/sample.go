@@ -56,15 +56,21 @@ func (r *Record) observe(now time.Time, s *Sample) {
 		m.Seconds = min(m.Seconds+passed, 60)
 		of.at = now
 	}
+	lasted := time.Duration(passed * float64(time.Second))
 	if s.Known {
 		m.stand(&s.Standing, passed)
+		for _, name := range s.Standing.inForce() {
+			m.was(name, s.At.UTC(), lasted)
+		}
 	}
 	m.add(&s.Counted, &of.counted)
 	if s.StoreFailing {
 		m.StoreFailingSeconds += passed
+		m.was(storeAway, s.At.UTC(), lasted)
 	}
 	if s.OriginFailing {
 		m.OriginFailingSeconds += passed
+		m.was(originFailing, s.At.UTC(), lasted)
 	}
 	of.counted, of.written = s.Counted, false
 }

@@ -75,6 +75,9 @@ func (l *Lines) shown() []Band {
 
 // words tell of a band in a line.
 func (l *Lines) words(b *Band) string {
+	if b.To.Sub(b.From) < 2*time.Minute {
+		return b.Name + ", " + b.From.In(l.Zone).Format("2 Jan 15:04:05") + " to " + b.To.In(l.Zone).Format("15:04:05")
+	}
 	return b.Name + ", " + l.clock(b.From) + " to " + l.clock(b.To)
 }
 

@@ -9,6 +9,7 @@
 //	times.go   the axis of time
 //	bands.go   what is marked behind lines
 //	bars.go    the bars of a histogram
+//	live.go    a figure whose page shows its values, and marks of moments
 //	spark.go   a small line in a table
 //
 // A page gives the colours as CSS variables: --chart-1, --chart-2 and --chart-3 for the

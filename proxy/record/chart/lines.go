@@ -24,6 +24,8 @@ type Lines struct {
 	Zone     *time.Location // of the axis; default UTC
 	Lines    []Line
 	Bands    []Band // times that are marked, in the order of their beginnings
+	Marks    []Mark // moments that are marked, in order
+	Live     bool   // for a page with a script that shows the values: in one size, with the values beside it
 }
 
 // Figure returns the chart with its title above it, and with a table of its values: of the
@@ -43,6 +45,9 @@ func (l Lines) Figure() string {
 	}
 	if !l.To.After(l.From) {
 		l.To = l.From.Add(l.Step)
+	}
+	if l.Live {
+		return l.live()
 	}
 	return figure(l.Title, &l)
 }
@@ -69,6 +74,7 @@ func (l *Lines) draw(c *canvas) {
 		l.line(c, i)
 	}
 	l.legend(c)
+	l.marks(c)
 }
 
 // stretch is a row of values without a gap: from the first to before the last index.

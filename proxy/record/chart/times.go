@@ -40,7 +40,8 @@ func (l *Lines) times(c *canvas) {
 	for _, at := range roundTimes(l.From.In(l.Zone), l.To, step) {
 		x := l.x(c, at)
 		fmt.Fprintf(c, `<path class="grid" d="M%s %dv5" stroke="currentColor" stroke-opacity=".5"/>`, number(x), c.height-bottom)
-		c.text(min(max(x, left-8), float64(c.width-right-8)), float64(c.height-6), "middle", at.Format(layout))
+		fmt.Fprintf(c, `<text class="tick" data-at="%d" x="%s" y="%d" text-anchor="middle">%s</text>`,
+			at.UnixMilli(), number(min(max(x, left-8), float64(c.width-right-8))), c.height-6, at.Format(layout))
 	}
 }
 

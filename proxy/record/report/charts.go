@@ -3,12 +3,10 @@ package report
 import (
 	"fmt"
 	"html/template"
-	"math"
 	"time"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/record"
 	"github.com/fairdoor-gate/fairdoor/proxy/record/chart"
-	"github.com/fairdoor-gate/fairdoor/queue/waits"
 )
 
 // Pictures are some charts of the same time.
@@ -82,33 +80,9 @@ func (r *Report) ofRoom(w window, of record.Measure, title, name, limit string) 
 
 // waitsOverTime are the waits by when their visitors were let in.
 func (r *Report) waitsOverTime(w window) chart.Lines {
-	step := time.Minute
-	for w.to.Sub(w.from)/step > 150 {
-		step += time.Minute
-	}
-	l := chart.Lines{Title: "Waits of those who got in, in minutes", From: w.from, To: w.to, Zone: r.zone, Step: step, Bands: r.Bands,
-		Lines: []chart.Line{{Name: "half at most"}, {Name: "95 %"}, {Name: "told"}}}
-	minutes := record.Within(r.Minutes, w.from, w.to)
-	for at := w.from; at.Before(w.to); at = at.Add(step) {
-		var waited, told waits.Counts
-		for len(minutes) > 0 && minutes[0].At.Before(at.Add(step)) {
-			waited, told = waited.Plus(minutes[0].Waits), told.Plus(minutes[0].Told)
-			minutes = minutes[1:]
-		}
-		l.Moments = append(l.Moments, at)
-		for i, v := range []float64{percentile(waited, .5), percentile(waited, .95), percentile(told, .5)} {
-			l.Lines[i].Values = append(l.Lines[i].Values, v)
-		}
-	}
+	l := record.WaitsChart(w.from, w.to, record.Within(r.Minutes, w.from, w.to))
+	l.Zone, l.Bands = r.zone, r.Bands
 	return l
-}
-
-// percentile is one of the waits in minutes; unknown where there are none.
-func percentile(c waits.Counts, share float64) float64 {
-	if len(c) == 0 {
-		return math.NaN()
-	}
-	return c.Percentile(share).Minutes()
 }
 
 // histogram are the waits by their length.

@@ -70,7 +70,7 @@ func (h *HeatMap) WritePNG(w io.Writer) error {
 	})
 }
 
-// drawCells fills the square; the first row is at the bottom.
+// drawCells fills the square; the first row is at the bottom. Cells with nothing in them stay paper.
 func (h *HeatMap) drawCells(canvas *canvas) {
 	g := h.Counts
 	hot, _ := g.hottest()
@@ -78,8 +78,9 @@ func (h *HeatMap) drawCells(canvas *canvas) {
 		for column := range g.Columns {
 			x0, x1 := left+column*side/g.Columns, left+(column+1)*side/g.Columns
 			y0, y1 := top+side-(row+1)*side/g.Rows, top+side-row*side/g.Rows
-			level := float64(g.At(column, row)) / float64(hot)
-			canvas.fill(image.Rect(x0, y0, x1, y1), shade(level))
+			if n := g.At(column, row); n > 0 {
+				canvas.fill(image.Rect(x0, y0, x1, y1), shade(float64(n)/float64(hot)))
+			}
 		}
 	}
 }

@@ -62,7 +62,7 @@ func TestCellsHaveTheColourOfTheirCount(t *testing.T) {
 	t.Parallel()
 	img := drawn(t, heatMap())
 	assert.Equal(t, color.RGBA{0xfd, 0xe7, 0x25, 0xff}, img.At(130, 890), "4 of 4")
-	assert.Equal(t, color.RGBA{0x44, 0x01, 0x54, 0xff}, img.At(130, 130), "none")
+	assert.Equal(t, color.RGBA{0xfd, 0xfd, 0xfc, 0xff}, img.At(130, 130), "none: paper")
 	assert.Equal(t, color.RGBA{0x23, 0x90, 0x8c, 0xff}, img.At(890, 890), "half of them, half-way between two shades")
 }
 

@@ -1,7 +1,7 @@
 // The page reads itself again every few seconds, and puts what has changed in place. What the operator fills in, has opened
 // or has focused stays as it is. Times are told as the viewer's clock does.
 (() => {
-  const every = 3000;
+  const every = Number(document.body.dataset.every) || 3000;
   let heard = Date.now(), pending = 0;
 
   const today = new Date().toDateString();
@@ -12,20 +12,56 @@
       if (time.textContent !== text) time.textContent = text;
       time.title = at.toString();
     }
+    for (const tick of of.querySelectorAll('.tick[data-at]')) {
+      const at = new Date(Number(tick.dataset.at));
+      tick.textContent = tick.textContent.includes(':') ? at.toLocaleTimeString(undefined, {hour: '2-digit', minute: '2-digit', hourCycle: 'h23'}) : at.toLocaleDateString(undefined, {day: 'numeric', month: 'short'});
+    }
+  };
+
+  // Each chart has a slider below it, for keyboards and fingers, and follows the pointer: both show the values of a moment.
+  const readable = of => {
+    for (const figure of of.querySelectorAll('[data-values]')) {
+      const values = JSON.parse(figure.dataset.values), count = values.lines[0].values.length;
+      const slider = document.createElement('input'), told = document.createElement('output');
+      slider.type = 'range';
+      slider.max = count - 1;
+      slider.value = count - 1;
+      slider.className = 'moment';
+      slider.setAttribute('aria-label', 'Moment of ' + figure.querySelector('figcaption').textContent);
+      figure.querySelector('svg').after(slider, told);
+      const tell = () => {
+        const at = new Date(values.from + values.step * slider.value);
+        told.textContent = at.toLocaleString(undefined, {dateStyle: 'short', timeStyle: 'short'}) + ': ' +
+          values.lines.map(line => `${line.name} ${line.values[slider.value] ?? 'unknown'}`).join(', ');
+        slider.setAttribute('aria-valuetext', told.textContent);
+      };
+      slider.addEventListener('input', tell);
+      figure.querySelector('svg').addEventListener('pointermove', event => {
+        const box = event.currentTarget.getBoundingClientRect();
+        const part = ((event.clientX - box.x) / box.width - values.left) / (values.right - values.left);
+        slider.value = Math.round(Math.min(Math.max(part, 0), 1) * (count - 1));
+        tell();
+      });
+      tell();
+    }
   };
 
   // touched says whether a form is not as the page came.
   const touched = form => [...form.elements].some(e =>
     e.tagName === 'SELECT' ? [...e.options].some(o => o.selected !== o.defaultSelected) : 'defaultValue' in e && e.value !== e.defaultValue);
 
+  const shown = new WeakMap();
   const put = (now, then) => {
     const focused = document.activeElement;
     const has = now.contains(focused);
-    if (has && focused.matches('input, select, textarea')) return;
+    if (has && focused.matches('input, select, textarea') || now.querySelector('[data-values]:hover')) return;
     const opened = [...now.querySelectorAll('details')].map(d => d.open);
     then.querySelectorAll('details').forEach((d, i) => { d.open = opened[i] ?? false; });
-    if (now.innerHTML === then.innerHTML) return;
-    now.innerHTML = then.innerHTML;
+    const text = then.innerHTML;
+    if (shown.get(now) === text) return;
+    shown.set(now, text);
+    now.innerHTML = text;
+    readable(now);
     if (!has) return;
     [...now.querySelectorAll(focused.tagName)].find(e => e.textContent === focused.textContent && e.href === focused.href)?.focus();
   };
@@ -82,6 +118,7 @@
   }
 
   localize(document);
+  readable(document);
   // A page that is the answer to a form is not asked for again.
   if (!document.querySelector('[data-answer]')) {
     document.addEventListener('visibilitychange', ask);
