@@ -50,9 +50,13 @@ func (t *Ticket) behind(earlier *Ticket) bool {
 // before.
 func (h *History) keepsPlace(before, now *Event) bool {
 	s, asked, again := h.Plan.Settings, before.Sent, now.At
+	silent := now.Sent >= before.At+time.Duration(before.Room.Retry)*time.Second+dueSpare
+	if silent && kinds.find(h.Plan.People[now.Who].Kind).freezes { // they may have been let in meanwhile
+		return false
+	}
 	if s.Method == queue.Line && again-asked >= s.LineDropout-h.longestInterval() {
 		return false
 	}
-	inTime := again-asked < s.SessionDuration-slack || before.Room.Retry > 0 && now.Sent < before.At+time.Duration(before.Room.Retry)*time.Second+dueSpare
+	inTime := again-asked < s.SessionDuration-slack || before.Room.Retry > 0 && !silent
 	return h.quiet(asked, again) || inTime && h.onlyFaults(again, costNoPlace)
 }
