@@ -41,6 +41,7 @@ type Settings struct {
 	OnStoreError ErrorPolicy   `yaml:"on_store_error" default:"hold" live:"no" usage:"what becomes of new visitors without the store"`
 
 	Message string `yaml:"message" max:"500" usage:"what everyone who waits is told, as plain text"`
+	Items   Items  `yaml:"items" usage:"what there is to buy, told to everyone who waits: a name each, and a price and how many are left where these are known"`
 
 	// Both bounds of admission control are off at 0. See package pressure.
 	AdmissionControlLatency time.Duration `yaml:"admission_control_latency" default:"0s" min:"0s" max:"1m" usage:"time within which the origin is to answer 95 of 100 requests; admissions are slowed while it does not (0s: off)"`

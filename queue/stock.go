@@ -4,6 +4,8 @@ package queue
 type Stock struct {
 	At   Instant // when a node asked the origin; of what several nodes have heard, the latest counts
 	Left int
+	// Items are what the origin has said of single items last; "" for nothing.
+	Items Items
 }
 
 // MaxLeftItems is the highest count that an origin may tell.
@@ -12,12 +14,15 @@ const MaxLeftItems = 999_999_999
 // Known reports whether the origin has said how much is left.
 func (s Stock) Known() bool { return s.At != 0 }
 
-// Later returns the later of two.
+// Later returns the later of two, with the items of the other one where it has none.
 func (s Stock) Later(o Stock) Stock {
-	if o.At > s.At {
-		return o
+	if o.At <= s.At {
+		return s
 	}
-	return s
+	if o.Items == "" {
+		o.Items = s.Items
+	}
+	return o
 }
 
 // SellsFrom is the moment from which on what is left counts: what was left before the event in

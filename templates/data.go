@@ -66,6 +66,8 @@ type Data struct {
 	// ItemsLeftKnown says that ItemsLeft is known: how much there is left, by the site.
 	ItemsLeftKnown bool
 	ItemsLeft      int
+	// Items are what there is to buy: a list in JSON, as the field items has it, or "" for none.
+	Items string
 
 	// Message is what the operator tells everyone who waits; "" for nothing.
 	Message string

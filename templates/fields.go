@@ -112,6 +112,7 @@ func newFields(d Data, o own) fields {
 		{"soldOut", d.SoldOut},
 		{"itemsLeftKnown", d.ItemsLeftKnown},
 		{"itemsLeft", d.ItemsLeft},
+		{"items", d.items()},
 	}
 }
 
@@ -168,6 +169,9 @@ func variables(d Data, o own) map[string]any {
 	for _, f := range newFields(d, o) {
 		values[f.name] = f.value
 	}
+	items := d.itemVariables()
+	values["items"], values["hasItems"] = items, len(items) > 0
+	maps.Copy(values, Item{}.variables()) // of the section items
 	maps.Copy(values, d.Identity.variables())
 	return values
 }
@@ -184,6 +188,8 @@ func variables(d Data, o own) map[string]any {
 //   - positionOrdinal: position as in "7th", in English, or empty;
 //   - waitTimeHours and waitTimeHourMinutes: waitTime in hours and minutes; and the same for
 //     the start of an event;
+//   - hasItems: true if there are items; in the section items, of each,
+//     itemName, itemPrice, itemLeft, itemLeftKnown and itemSoldOut;
 //   - lastUpdatedTime: the time of day of lastUpdated as "15:04:05 UTC";
 //   - countsDown: true while the page tells when an event starts, and timeUntilEventStartIsShort:
 //     true if that is within a minute;

@@ -58,8 +58,11 @@ func toldStates() []State {
 	notSent.Identity = own.Identity
 	left := queued
 	left.ItemsLeftKnown, left.ItemsLeft = true, 37
+	items := left
+	items.Items = `[{"name":"Standing","price":"49 €","left":37},{"name":"Seat, gallery","price":"89 €","left":0,"soldOut":true},{"name":"Parking"}]`
 	return []State{
 		{"left", left},
+		{"items", items},
 		{"sold out", Data{RoomName: "shop", QueueingMethod: methodFIFO, SoldOut: true, ItemsLeftKnown: true}},
 		{"held", Data{RoomName: "shop", QueueingMethod: methodFIFO, Held: true, QueueAll: true}},
 		{"fifo, rejoined", rejoined},

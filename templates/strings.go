@@ -65,7 +65,7 @@ var scriptKeys = [...]string{
 	"exact", "about", "pause", "resume", "paused", "turn", "enter", "lost",
 	"kept", "by", "offline", "cookies", "failing",
 	"soldOutHeading", "soldOut", "onHoldHeading", "onHold", "siteDown",
-	"since", "tellSound", "tellNotify",
+	"since", "tellSound", "tellNotify", "soldOutWord",
 }
 
 // attributes returns the strings for the script as data attributes. Their names have dashes in

@@ -393,7 +393,7 @@ func TestTheDashboardWarnsOfHoldsAndTellsWhatIsLeft(t *testing.T) {
 	assert.Contains(t, o.send("/", nil).Body.String(), "Held</span>")
 
 	require.Equal(t, http.StatusOK, ask(g, http.MethodPatch, "/api/v1/rooms/shop", `{"hold_active": null}`).Code)
-	g.shop.Room.Queue().HearLeft(now, 0)
+	g.shop.Room.Queue().HearLeft(now, 0, "")
 	require.NoError(t, g.shop.Room.Queue().Sync(t.Context(), now.Add(time.Second)))
 	page := o.send("/rooms/shop", nil).Body.String()
 	assert.Contains(t, page, "Sold out</p>")

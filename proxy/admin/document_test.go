@@ -128,6 +128,10 @@ func typeOf(f *setting.Field, kind string, change bool) string {
 		return "oneOf: [{$ref: '#/components/schemas/Duration'}, {type: 'null'}]"
 	case isDuration:
 		return "$ref: '#/components/schemas/Duration'"
+	case f.IsList() && change:
+		return "oneOf: [{$ref: '#/components/schemas/Items'}, {type: 'null'}]"
+	case f.IsList():
+		return "$ref: '#/components/schemas/Items'"
 	case change:
 		return "type: [" + kind + ", 'null']"
 	case kind == "array":

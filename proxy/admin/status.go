@@ -47,8 +47,9 @@ type StatusJSON struct {
 	Origin          *originJSON `json:"origin,omitempty"` // as this gate has measured it; of a room with admission_control or shadow
 	Explanation     string      `json:"explanation,omitempty"`
 
-	ItemsLeft *int `json:"itemsLeft"` // by the origin; null if it has not said
-	SoldOut   bool `json:"soldOut"`   // the room is closed for it
+	ItemsLeft *int        `json:"itemsLeft"` // by the origin; null if it has not said
+	Items     queue.Items `json:"items"`     // that people who wait are told
+	SoldOut   bool        `json:"soldOut"`   // the room is closed for it
 
 	Origins []Origin `json:"origins"`
 }
@@ -137,7 +138,7 @@ func (a *api) statusOf(of Room, n *estimate.Numbers) StatusJSON {
 	if n.Stock.Known() {
 		s.ItemsLeft = &n.Stock.Left
 	}
-	s.SoldOut = n.Settings.SoldOut(n.Stock)
+	s.SoldOut, s.Items = n.Settings.SoldOut(n.Stock), n.Items()
 	quarters, _ := of.Queue().Scores()
 	s.WaitsTold = make([]scoreJSON, len(quarters))
 	for i, q := range quarters {

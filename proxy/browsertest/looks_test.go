@@ -85,7 +85,7 @@ func TestThePageInEveryState(t *testing.T) {
 			look{state, "en-US", browsertest.Light, 1280, 800}, look{state, "en-US", browsertest.Dark, 1280, 800},
 			look{state, "de-DE", browsertest.Light, 320, 640}, look{state, "he-IL", browsertest.Dark, 390, 844})
 	}
-	for _, state := range []string{"prequeue", "prequeue, shuffle", "held", "sold out", "left"} {
+	for _, state := range []string{"prequeue", "prequeue, shuffle", "held", "sold out", "left", "items"} {
 		looks = append(looks,
 			look{state, "en-US", browsertest.Light, 1280, 800}, look{state, "de-DE", browsertest.Dark, 390, 844},
 			look{state, "ar-EG", browsertest.Light, 390, 844}, look{state, "ja-JP", browsertest.Light, 390, 844})

@@ -24,6 +24,9 @@ func states() (all []templates.Data) {
 		}
 		if has(3) {
 			d.ItemsLeftKnown, d.ItemsLeft = true, 37
+			if has(0) {
+				d.Items = `[{"name":"Standing","price":"49 €","left":37},{"name":"<Seat>","left":0,"soldOut":true},{"name":"Parking"}]`
+			}
 		}
 		if has(4) {
 			d.Event = sale
@@ -39,8 +42,8 @@ func states() (all []templates.Data) {
 
 // seen is the text of a page's parts that are shown, by their ids. What only the script can know is
 // left out.
-const seen = `(of => Object.fromEntries(['heading', 'label', 'starts', 'wait', 'shuffled', 'draw', 'rejoined', 'position', 'ahead', 'left', 'stay']
-	.map(id => [id, of.getElementById(id)]).filter(([, e]) => e && !e.closest('[hidden]')).map(([id, e]) => [id, id === 'stay' ? '' : e.textContent])))`
+const seen = `(of => Object.fromEntries(['heading', 'label', 'starts', 'wait', 'shuffled', 'draw', 'rejoined', 'position', 'ahead', 'left', 'goods', 'stay']
+	.map(id => [id, of.getElementById(id)]).filter(([, e]) => e && !e.closest('[hidden]')).map(([id, e]) => [id, id === 'stay' ? '' : id === 'goods' ? [...e.querySelectorAll('dt, dd')].map(d => d.textContent).join('|') : e.textContent])))`
 
 // rendered is what the page shows that the gate has just now, without its script.
 const rendered = `fetch('/', {headers: {Accept: 'text/html'}}).then(r => r.text()).then(t => ` + seen + `(new DOMParser().parseFromString(t, 'text/html')))`

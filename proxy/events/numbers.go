@@ -27,6 +27,7 @@ type numbersJSON struct {
 	*lineJSON
 	*waitJSON
 	*leftJSON
+	Items   queue.Items  `json:"items,omitempty"`
 	Buckets []bucketJSON `json:"buckets,omitempty"`
 }
 
@@ -74,7 +75,7 @@ const maxBuckets = 60
 // numbersOf are a room's numbers, without their time.
 func numbersOf(n *estimate.Numbers) numbersJSON {
 	method := n.Settings.Method
-	j := numbersJSON{QueueingMethod: method, UsersQueued: n.Waiting, Paused: n.Paused || n.Settings.HoldsNew()}
+	j := numbersJSON{QueueingMethod: method, UsersQueued: n.Waiting, Paused: n.Paused || n.Settings.HoldsNew(), Items: n.Items()}
 	if n.Pause != estimate.NoPause {
 		j.pauseJSON = &pauseJSON{n.Pause, n.PausedSinceTime()}
 	}

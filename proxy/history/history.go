@@ -2,6 +2,7 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -76,6 +77,7 @@ func (f *Feature) sample(now time.Time, of *feature.Group) record.Sample {
 		}
 		s.Known = s.Known && !status.Recovering
 		addStanding(&s.Standing, r, &status)
+		s.Items = cmp.Or(s.Items, string(r.Queue.Numbers().Items()))
 		all.Add(r)
 	}
 	s.Counted = countedOf(of, &all)

@@ -1,9 +1,11 @@
-// Package left lets a site tell how many of the things that it sells are left, by a header of its
-// answers.
+// Package left lets a site tell how many of the things that it sells are left, and at what price, by
+// headers of its answers.
 package left
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -19,8 +21,13 @@ import (
 // Command is what a room allows its site to send that tells how much is left.
 const Command = "left"
 
-// Header is the header by which a site tells how much is left.
-const Header = "Fairdoor-Left"
+const (
+	// Header is the header by which a site tells how much is left.
+	Header = "Fairdoor-Left"
+	// ItemsHeader is the header by which it tells what is left of each item: a list of [queue.Item] in
+	// JSON. Where it does not tell how much is left, that is the sum of all items of the room.
+	ItemsHeader = "Fairdoor-Items"
+)
 
 // Feature hears how much is left in the rooms of a gate.
 type Feature struct{ gate feature.Gate }
@@ -60,30 +67,61 @@ func (p *part) Ask(r *http.Request, of *feature.Room, _ *feature.Visit) *http.Re
 }
 
 // Headers implements [feature.Listener].
-func (*Feature) Headers() []string { return []string{Header} }
+func (*Feature) Headers() []string { return []string{Header, ItemsHeader} }
 
 // Told implements [feature.Listener]: the room of a request takes in how much is left, and the
 // number is kept from the visitor. A number is of the moment at which its request was sent: however
 // long an answer took, it does not count against one to a later request.
 func (*Feature) Told(resp *http.Response) {
-	lines := resp.Header[Header]
-	if len(lines) == 0 {
+	number, list := taken(resp.Header, Header), taken(resp.Header, ItemsHeader)
+	if number == "" && list == "" {
 		return
 	}
-	delete(resp.Header, Header)
 	a, ok := resp.Request.Context().Value(askedKey{}).(asked)
 	if !ok {
 		return
 	}
-	last := lines[len(lines)-1]
-	left, err := strconv.ParseUint(strings.TrimSpace(last), 10, 32)
-	if err != nil || left > queue.MaxLeftItems {
+	settings := a.room.Settings()
+	left, items, err := said(number, list, settings.Items)
+	if err != nil {
 		if !a.warned.Swap(true) {
-			a.room.Setup().Log.Warn("the origin's "+Header+" is no number of things, and is passed over; so are others like it", zap.String("value", last))
+			a.room.Setup().Log.Warn("what the origin says is left cannot be used, and is passed over; so is what else cannot", zap.Error(err))
 		}
 		return
 	}
-	if a.room.Queue.HearLeft(a.at, int(left)) {
+	if a.room.Queue.HearLeft(a.at, left, items) {
 		a.room.SyncSoon(a.gate.Now())
 	}
+}
+
+// taken takes a header from an answer: its last line, "" without one.
+func taken(h http.Header, name string) string {
+	lines := h[name]
+	delete(h, name)
+	if len(lines) == 0 {
+		return ""
+	}
+	return lines[len(lines)-1]
+}
+
+// said is how much is left by the two headers, of which one may be missing, in a room with these
+// items.
+func said(number, list string, listed queue.Items) (left int, items queue.Items, err error) {
+	if list != "" {
+		if items, err = queue.ParseItems([]byte(list)); err != nil {
+			return 0, "", fmt.Errorf("%s %w", ItemsHeader, err)
+		}
+	}
+	if number == "" {
+		left, known := listed.With(items).Left()
+		if !known {
+			return 0, "", errors.New(ItemsHeader + " leaves it open how many are left of an item, and there is no " + Header)
+		}
+		return left, items, nil
+	}
+	n, err := strconv.ParseUint(strings.TrimSpace(number), 10, 32)
+	if err != nil || n > queue.MaxLeftItems {
+		return 0, "", fmt.Errorf("%s is %.40q, which is no number of things", Header, number)
+	}
+	return int(n), items, nil
 }

@@ -2,6 +2,7 @@ package left_test
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/fairdoor-gate/fairdoor/proxy"
 	"github.com/fairdoor-gate/fairdoor/proxy/gatetest"
+	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/memstore"
 )
 
@@ -162,4 +164,46 @@ func TestWhatWasLeftBeforeDoesNotCloseARoomThatIsSetToClose(t *testing.T) {
 		require.True(t, in.Get("/?left=0").In())
 		require.True(t, soldOut(f))
 	}
+}
+
+func TestEveryWaiterIsToldWhatThereIsToBuy(t *testing.T) {
+	listed, err := queue.ParseItems([]byte(`[{"name": "Standing", "price": "49 €", "left": 120}, {"name": "Seat", "price": "89 €", "left": 3}]`))
+	require.NoError(t, err)
+	f := gatetest.Start(t, gatetest.Room(gatetest.LeftEnabled), gatetest.Settings(func(s *queue.Settings) { s.Items, s.OnSoldOut = listed, queue.CloseToAll }))
+	f.Site.Will(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Fairdoor-Items", r.URL.Query().Get("items"))
+		_, _ = w.Write([]byte("in"))
+	})
+	says := func(v *gatetest.Visitor, items string) {
+		answer := v.Get("/?items=" + url.QueryEscape(items))
+		require.True(t, answer.In())
+		assert.NotContains(t, answer.Header, "Fairdoor-Items")
+		f.Pass(time.Second)
+		f.Pass(2 * time.Second)
+	}
+	in := f.Full()[0]
+	v := f.Waits()
+	l := v.Listen("")
+	row := func(name, price string, left any, soldOut bool) any {
+		return map[string]any{"name": name, "price": price, "left": left, "soldOut": soldOut}
+	}
+	assert.Equal(t, []any{row("Standing", "49 €", 120., false), row("Seat", "89 €", 3., false)}, v.Get("/", gatetest.AsJSON).Told("items"))
+	says(in, `[{"name": "Standing", "left": 0}, {"name": "Parking \u20ac", "left": 5}]`)
+	told := v.Get("/", gatetest.AsJSON)
+	assert.Equal(t, []any{row("Standing", "49 €", 0., true), row("Seat", "89 €", 3., false), row("Parking €", "", 5., false)}, told.Told("items"))
+	assert.Equal(t, 8., told.Told("itemsLeft"), "which is the sum")
+	page := v.Get("/").Body
+	assert.Contains(t, page, `<div><dt><bdi>Standing</bdi> · 49 €</dt><dd>sold out</dd></div>`)
+	assert.Contains(t, page, `<div><dt><bdi>Seat</bdi> · 89 €</dt><dd>Left: 3</dd></div>`)
+	assert.Contains(t, page, `<div><dt><bdi>Parking €</bdi></dt><dd>Left: 5</dd></div>`)
+	f.Soon(func() bool { return len(l.Next("numbers").Data["items"].([]any)) == 3 })
+	for _, nonsense := range []string{`[{"name": "Programme"}]`, `[{"name": 3}]`, `{}`, `many`} {
+		says(in, nonsense)
+	}
+	require.Equal(t, http.StatusUnprocessableEntity, f.Patch(`{"items": [{"name": "Seat", "price": 3}]}`).Status)
+	require.Equal(t, http.StatusOK, f.Patch(`{"items": [{"name": "Seat", "price": "99 €", "left": 2}]}`).Status)
+	assert.Equal(t, []any{row("Seat", "99 €", 2., false), row("Standing", "", 0., true), row("Parking €", "", 5., false)}, f.Visitor().Get("/", gatetest.AsJSON).Told("items"))
+	assert.Equal(t, false, f.Visitor().Get("/", gatetest.AsJSON).Told("soldOut"))
+	says(in, `[{"name": "Standing", "left": 0}, {"name": "Seat", "left": 0}]`)
+	assert.Equal(t, true, f.Visitor().Get("/", gatetest.AsJSON).Told("soldOut"), "where nothing is left of any item the room closes")
 }

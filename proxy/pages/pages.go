@@ -214,6 +214,7 @@ func dataOf(name string, n *estimate.Numbers, key Key, place templates.Place) te
 		SoldOut:            key.SoldOut,
 		ItemsLeftKnown:     n.Stock.Known(),
 		ItemsLeft:          n.Stock.Left,
+		Items:              string(n.Items()),
 		Paused:             n.Paused,
 		PausedSince:        n.PausedSinceTime(),
 		UsersQueued:        max(n.Waiting, 1),

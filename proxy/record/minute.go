@@ -1,6 +1,7 @@
 package record
 
 import (
+	"encoding/json"
 	"time"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/record/chart"
@@ -48,6 +49,16 @@ type Standing struct {
 	Prequeue bool   `json:"prequeue,omitempty"` // of that event, at last
 	Held     bool   `json:"held,omitempty"`     // operators held everyone new at some moment, or those who are in
 	SoldOut  bool   `json:"soldOut,omitempty"`  // the room was closed for it at some moment
+
+	// Items are what people who waited were told that there was to buy, first from the beginning of the
+	// minute, and then whenever it changed.
+	Items []Offer `json:"items,omitempty"`
+}
+
+// Offer is what there was to buy from a moment on.
+type Offer struct {
+	At    time.Time       `json:"at"`
+	Items json.RawMessage `json:"items"` // a list of queue.Item
 }
 
 // Own is what one gate has done in a minute. That of several gates can be added up.

@@ -328,3 +328,29 @@ func TestWhatWasInForceIsKnownToTheSecond(t *testing.T) {
 		"18:12:59 for 1m0s store unreachable", "18:13:59 for 30s sold out", "18:39:50 for 1m9s event sale",
 	}, told)
 }
+
+func TestWhatPeopleWereToldThatThereIsToBuyIsKeptWithItsTime(t *testing.T) {
+	at := time.Date(2026, 11, 21, 10, 0, 10, 0, time.UTC)
+	dir := t.TempDir()
+	r := record.Open(dir, at, zap.NewNop())
+	tell := func(second int, items string) {
+		now := at.Add(time.Duration(second) * time.Second)
+		r.Observe(now, record.Sample{Room: "shop", At: now, Known: true, Items: items})
+	}
+	const some, fewer = `[{"name":"Standing","price":"49 €","left":2,"soldOut":false}]`, `[{"name":"Standing","price":"59 €","left":1,"soldOut":false}]`
+	tell(0, "")
+	tell(1, some)
+	tell(2, some)
+	tell(3, fewer)
+	tell(55, fewer)
+	tell(56, "")
+	r.Close(at.Add(time.Minute))
+	read, warnings, err := record.Read(dir, at.Add(-time.Hour), at.Add(time.Hour))
+	require.NoError(t, err)
+	require.Empty(t, warnings)
+	minutes := read["shop"].Minutes
+	require.Len(t, minutes, 2)
+	second := func(n int) time.Time { return at.Add(time.Duration(n) * time.Second) }
+	assert.Equal(t, []record.Offer{{At: second(1), Items: json.RawMessage(some)}, {At: second(3), Items: json.RawMessage(fewer)}}, minutes[0].Room.Items)
+	assert.Equal(t, []record.Offer{{At: second(55), Items: json.RawMessage(fewer)}, {At: second(56), Items: json.RawMessage(`[]`)}}, minutes[1].Room.Items)
+}

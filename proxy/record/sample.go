@@ -1,6 +1,8 @@
 package record
 
 import (
+	"cmp"
+	"encoding/json"
 	"time"
 
 	"github.com/fairdoor-gate/fairdoor/queue/waits"
@@ -23,6 +25,7 @@ type Sample struct {
 	// the sums over time are left to the record.
 	Known    bool
 	Standing Standing
+	Items    string // that people who wait are told, in JSON, "" for none; of a family, of its first room that has any
 
 	StoreFailing, OriginFailing bool
 
@@ -62,6 +65,7 @@ func (r *Record) observe(now time.Time, s *Sample) {
 		for _, name := range s.Standing.inForce() {
 			m.was(name, s.At.UTC(), lasted)
 		}
+		m.Room.offer(s)
 	}
 	m.add(&s.Counted, &of.counted)
 	if s.StoreFailing {
@@ -106,6 +110,7 @@ func (m *Minute) stand(s *Standing, seconds float64) {
 	m.Room = &n
 	n.ActiveMost, n.QueuedMost = max(old.ActiveMost, s.Active), max(old.QueuedMost, s.Queued)
 	n.Admitted, n.TellsMinutes = max(old.Admitted, s.Admitted), max(old.TellsMinutes, s.TellsMinutes)
+	n.Items = old.Items
 	n.Held, n.SoldOut = old.Held || s.Held, old.SoldOut || s.SoldOut
 	if s.Event == "" {
 		n.Event, n.Prequeue = old.Event, old.Prequeue
@@ -115,6 +120,18 @@ func (m *Minute) stand(s *Standing, seconds float64) {
 		n.QueueingSeconds += seconds
 		n.UsedSeconds += seconds * float64(s.Active)
 		n.IdleSeconds += seconds * float64(min(s.Open, s.Queued))
+	}
+}
+
+// offer takes in what there is to buy, unless that is so already.
+func (s *Standing) offer(now *Sample) {
+	const none = "[]"
+	last, told := none, cmp.Or(now.Items, none)
+	if n := len(s.Items); n > 0 {
+		last = string(s.Items[n-1].Items)
+	}
+	if last != told {
+		s.Items = append(s.Items[:len(s.Items):len(s.Items)], Offer{now.At.UTC(), json.RawMessage(told)})
 	}
 }
 

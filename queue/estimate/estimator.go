@@ -75,7 +75,7 @@ func (e *Estimator) Follow(v *queue.View, settings *queue.Settings, paused bool)
 	case e.began == 0:
 		e.began = v.Now
 	}
-	if old := e.numbers.Load(); !old.fresh(v) || old.Settings != *settings || old.Paused != paused || old.Stock.Left != v.Stock.Left || old.Stock.Known() != v.Stock.Known() {
+	if old := e.numbers.Load(); !old.fresh(v) || old.Settings != *settings || old.Paused != paused || old.Stock.Left != v.Stock.Left || old.Stock.Items != v.Stock.Items || old.Stock.Known() != v.Stock.Known() {
 		n := e.newNumbers(v, settings, paused)
 		e.numbers.Store(n)
 		e.arrivals.setPace(n.Nodes, n.Rate)

@@ -37,6 +37,9 @@ type Numbers struct {
 	toldToNewcomers, toldToWaiters Wait // where every check-in is a draw
 }
 
+// Items are what there is to buy, by the settings and by what the origin has said.
+func (n *Numbers) Items() queue.Items { return n.Settings.Items.With(n.Stock.Items) }
+
 // Pause is why nobody new is let in, whatever is free.
 type Pause string
 

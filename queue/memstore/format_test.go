@@ -15,8 +15,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue/memstore"
 )
 
-// format is that of this version's journals. In the one before there were no notes.
-const format = 5
+// format is that of this version's journals. In the one before there were no items.
+const format = 6
 
 // inFormat is a journal as another version has written it: without one kind of records, and with
 // another kind behind each.
@@ -49,7 +49,7 @@ func TestAJournalOfTheFormatBeforeOrAfterIsRead(t *testing.T) {
 	e := live(t)
 	want := e.at(e.records)
 	for name, journal := range map[string][]byte{
-		"before": inFormat(format-1, e.bytes, 'D', 0),
+		"before": inFormat(format-1, e.bytes, 'P', 0),
 		"own":    inFormat(format, e.bytes, 0, 0),
 		"after":  inFormat(format+1, e.bytes, 0, 'Z'),
 	} {
@@ -71,7 +71,7 @@ func TestAJournalOfTheFormatBeforeOrAfterIsRead(t *testing.T) {
 
 func TestAJournalOfAFormatThatIsFurtherAwayIsRefused(t *testing.T) {
 	e := live(t)
-	for version, want := range map[byte]string{format - 2: "format 3, and this gate reads 4 to 6", format + 2: "format 7, and this gate reads 4 to 6"} {
+	for version, want := range map[byte]string{format - 2: "format 4, and this gate reads 5 to 7", format + 2: "format 8, and this gate reads 5 to 7"} {
 		dir, journal := t.TempDir(), inFormat(version, e.bytes, 0, 0)
 		path := filepath.Join(dir, "rooms", "shop.journal")
 		store, err := memstore.Open(dir)

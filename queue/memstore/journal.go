@@ -41,6 +41,7 @@ const (
 	kindNumbers    = 'N' // the numbers of the exact line: last, began, floor, top
 	kindGaps       = 'G' // from and until for each: all that are remembered
 	kindStock      = 'I' // what the origin has said is left: when, how much
+	kindItems      = 'P' // what it has said of single items, in JSON
 	kindClock      = 'T' // that of the sessions: since when they stand still, how far it was behind before the holds; until, behind for each
 	kindNote       = 'D' // what the site says of a visitor: id, when, text
 	kindLost       = 'L' // when it was found that records had been lost
@@ -50,7 +51,7 @@ const (
 	// formatVersion grows by one when records get other fields, or when there are new kinds. A gate
 	// reads the formats beside its own, too: so each version reads what the one before has written,
 	// and passes over kinds of records that the next one adds.
-	formatVersion = 5
+	formatVersion = 6
 
 	recordHead     = 1 + 2 + 2 + 4
 	beginByte      = 0x5a
@@ -153,6 +154,14 @@ func (j *journal) stock(s queue.Stock) {
 	if j != nil && s.Known() {
 		j.begin(kindStock, nil, uint64(s.At))
 		j.count(s.Left)
+		j.end()
+	}
+}
+
+func (j *journal) items(i queue.Items) {
+	if j != nil && i != "" {
+		j.begin(kindItems, nil)
+		j.body = append(j.body, i...)
 		j.end()
 	}
 }

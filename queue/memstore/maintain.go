@@ -51,6 +51,7 @@ func (r *room) compact() error {
 	}
 	j.minute(r.allowance.minute, r.allowance.admitted)
 	j.stock(r.stock)
+	j.items(r.stock.Items)
 	j.sessionClock(&r.ofSessions)
 	j.numbers(r.line.numbers)
 	j.gaps(r.gaps)

@@ -175,7 +175,9 @@ func (p *restored) apply(body []byte) bool {
 	case kindGaps:
 		return p.applyGaps(b)
 	case kindStock:
-		p.stock = queue.Stock{At: instant(b), Left: int(binary.BigEndian.Uint32(b[8:]))}
+		p.stock.At, p.stock.Left = instant(b), int(binary.BigEndian.Uint32(b[8:]))
+	case kindItems:
+		p.stock.Items = queue.Items(b)
 	case kindClock:
 		return p.applyClock(b)
 	case kindNote:

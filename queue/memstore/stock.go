@@ -7,8 +7,12 @@ func (r *room) learnStock(s queue.Stock) {
 	if s.At <= r.stock.At {
 		return
 	}
+	s = r.stock.Later(s)
 	if s.Left != r.stock.Left || !r.stock.Known() {
 		r.journal.stock(s)
+	}
+	if s.Items != r.stock.Items {
+		r.journal.items(s.Items)
 	}
 	r.stock = s
 	r.goByStock()

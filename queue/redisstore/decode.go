@@ -188,7 +188,7 @@ func readView(reply []any) (*queue.View, error) {
 	r.part(func(r *reader) { v.Left = r.ids() })
 	v.Boundaries = r.boundaries()
 	v.Ends = r.ends()
-	v.Stock = queue.Stock{At: r.instant(), Left: int(r.int())}
+	v.Stock = queue.Stock{At: r.instant(), Left: int(r.int()), Items: queue.Items(r.text())}
 	v.Kept = r.instant()
 	v.Status = r.status()
 	return v, r.failure("sync")

@@ -222,7 +222,7 @@ func (b *both) report() *queue.Report {
 	p.Factor = rapid.SampledFrom([]float64{0, 0, .9, 1. / 3, .05}).Draw(b.T, "factor")
 	p.Newcomers = rapid.IntRange(0, 3).Draw(b.T, "newcomers")
 	if rapid.IntRange(0, 4).Draw(b.T, "has heard what is left") == 0 {
-		p.Stock = queue.Stock{At: b.now.Add(-b.past(5 * time.Second)), Left: rapid.IntRange(0, 1).Draw(b.T, "left")}
+		p.Stock = queue.Stock{At: b.now.Add(-b.past(5 * time.Second)), Left: rapid.IntRange(0, 1).Draw(b.T, "left"), Items: rapid.SampledFrom([]queue.Items{"", `["one"]`, `["another"]`}).Draw(b.T, "items")}
 	}
 	return b.number(p)
 }

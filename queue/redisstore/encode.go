@@ -38,6 +38,9 @@ func (s *Store) reportArgs(p *queue.Report) []any {
 	for _, c := range p.Priorities {
 		args = append(args, string(c.ID[:]), c.Priority)
 	}
+	if p.Stock.Known() {
+		args = append(args, string(p.Stock.Items))
+	}
 	return args
 }
 

@@ -201,7 +201,7 @@ func TestSoldOutRoomStaysClosedWhenTheMemoryIsLost(t *testing.T) {
 	s := small(3)
 	s.OnSoldOut = queue.CloseToAll
 	g := newGates(t, clock, s, 0, 0)
-	g.nodes[0].HearLeft(clock.time().Time(), 0)
+	g.nodes[0].HearLeft(clock.time().Time(), 0, "")
 	g.sync()
 	g.sync()
 	server.Do("FLUSHALL")

@@ -197,7 +197,7 @@ func TestASoldOutRoomTakesNobodyAndKeepsThoseWhoAreIn(t *testing.T) {
 			if method != queue.Passthrough {
 				waiting = g[0].join()
 			}
-			assert.True(t, g[0].room.HearLeft(g[0].now.Time(), 0))
+			assert.True(t, g[0].room.HearLeft(g[0].now.Time(), 0, ""))
 			g.sync()
 			for _, d := range g {
 				got := d.visit(waiting)
@@ -207,7 +207,7 @@ func TestASoldOutRoomTakesNobodyAndKeepsThoseWhoAreIn(t *testing.T) {
 				assert.Equal(t, room.Rejected, d.arrive().Outcome)
 			}
 			in = g[1].isIn(in)
-			assert.True(t, g[1].room.HearLeft(g[1].now.Add(time.Second).Time(), 3))
+			assert.True(t, g[1].room.HearLeft(g[1].now.Add(time.Second).Time(), 3, ""))
 			g.at(g[0].now.Add(2 * time.Second))
 			g.sync()
 			assert.NotEqual(t, room.Rejected, g[0].arrive().Outcome)
@@ -225,7 +225,7 @@ func TestASoldOutRoomThatHoldsEverybodyHasThemWait(t *testing.T) {
 	s := settings(1, 10)
 	s.OnSoldOut = queue.CloseToAll
 	d := open(t, s)
-	d.room.HearLeft(d.now.Time(), 0)
+	d.room.HearLeft(d.now.Time(), 0, "")
 	d.sync()
 	require.Equal(t, room.Rejected, d.arrive().Outcome)
 	s.QueueAll = true
@@ -236,7 +236,7 @@ func TestASoldOutRoomThatHoldsEverybodyHasThemWait(t *testing.T) {
 	s.QueueAll, s.Event.Prequeueing, s.Event.HoldsNew = false, false, false
 	d.configure(s)
 	d.isIn(waiting)
-	d.room.HearLeft(d.now.Time(), 0)
+	d.room.HearLeft(d.now.Time(), 0, "")
 	d.sync()
 	assert.Equal(t, room.Rejected, d.arrive().Outcome)
 }

@@ -38,7 +38,7 @@ func TestARoomSaysWhyPeopleWait(t *testing.T) {
 		}), func(*door, *fallible) {}},
 		estimate.ActiveHeld: {with(func(s *queue.Settings) { s.QueueAll, s.HoldActive = true, queue.HoldNow }), func(*door, *fallible) {}},
 		estimate.SoldOut: {with(func(s *queue.Settings) { s.OnSoldOut = queue.CloseToAll }), func(d *door, _ *fallible) {
-			d.room.HearLeft(d.now.Time(), 0)
+			d.room.HearLeft(d.now.Time(), 0, "")
 		}},
 		estimate.OriginSlow: {with(func(s *queue.Settings) { s.NewUsersPerMinute, s.AdmissionControlLatency = 2, time.Second }), func(d *door, _ *fallible) {
 			d.isAnswered(50, 5*time.Second)
@@ -89,7 +89,7 @@ func TestWhateverTheMethodARoomThatIsSoldOutSaysSo(t *testing.T) {
 		change(&s)
 		d := open(t, s)
 		d.pass(queue.CalmTime)
-		d.room.HearLeft(d.now.Time(), 0)
+		d.room.HearLeft(d.now.Time(), 0, "")
 		d.pass(time.Second)
 		assert.Equal(t, estimate.SoldOut, d.stand().Reason())
 	}

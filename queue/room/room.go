@@ -319,10 +319,11 @@ func (r *Room) Suspended() bool { return r.conditions.rules.Load().Suspended }
 // Occupancy is what keeps a visitor in the room.
 func (r *Room) Occupancy() queue.Occupancy { return r.conditions.rules.Load().Occupancy }
 
-// HearLeft takes in how much the origin says is left, which was asked at a moment. The next sync
-// tells it. It says whether that is urgent, because the room may close or open by it.
-func (r *Room) HearLeft(asked time.Time, left int) (urgent bool) {
-	r.outbox.hear(queue.Stock{At: r.clock.at(asked), Left: left})
+// HearLeft takes in how much the origin says is left, and of which items, "" for nothing of them. It
+// was asked at a moment. The next sync tells it. It says whether that is urgent, because the room may
+// close or open by it.
+func (r *Room) HearLeft(asked time.Time, left int, items queue.Items) (urgent bool) {
+	r.outbox.hear(queue.Stock{At: r.clock.at(asked), Left: left, Items: items})
 	known := r.conditions.view.Load().synced.Stock
 	return (left == 0) != (known.Known() && known.Left == 0) && !r.conditions.outage.failing()
 }

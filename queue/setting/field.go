@@ -33,6 +33,16 @@ type Field struct {
 	index []int
 }
 
+// A List is a type whose values are a text in Go, and a list of mappings in files and in JSON. Its
+// text is that JSON.
+type List interface {
+	// ListOf says what it is a list of, for those who wrote something else.
+	ListOf() string
+}
+
+// IsList says whether the field is a [List].
+func (f *Field) IsList() bool { return f.Type.Implements(reflect.TypeFor[List]()) }
+
 var durationType = reflect.TypeFor[time.Duration]()
 
 const aDuration = "a duration such as 5m or 90s"
@@ -95,6 +105,8 @@ func (f *Field) SetDefault(s reflect.Value) {
 // Wants names the kind of value that the field has, for a message about a value of another kind.
 func (f *Field) Wants() string {
 	switch {
+	case f.IsList():
+		return "a list of " + reflect.Zero(f.Type).Interface().(List).ListOf()
 	case f.Type == durationType:
 		return aDuration
 	case f.Type.Kind() == reflect.Int:
@@ -133,7 +145,7 @@ func (f *Field) read(text string) (v reflect.Value, problem string) {
 		return v, readBool(v, text)
 	case f.Choices != nil && !slices.Contains(f.Choices, text):
 		return v, "is not " + f.Wants()
-	case v.Kind() == reflect.String:
+	case v.Kind() == reflect.String && !f.IsList():
 		v.SetString(text)
 		return v, ""
 	}
@@ -205,6 +217,9 @@ func unmarshalText(v reflect.Value, text string) string {
 		return "cannot be written as text"
 	}
 	if err := u.UnmarshalText([]byte(text)); err != nil {
+		if _, ok := v.Interface().(List); ok {
+			return err.Error()
+		}
 		return "is not usable: " + err.Error()
 	}
 	return ""
@@ -322,11 +337,13 @@ func (f *Field) textOf(value json.RawMessage) (string, error) {
 	text, kind, fits := string(value), f.kindInJSON(), false
 	switch given := given.(type) {
 	case string:
-		text, fits = given, kind == reflect.String
+		text, fits = given, kind == reflect.String && !f.IsList()
 	case float64:
 		fits = kind == reflect.Int || kind == reflect.Float64
 	case bool:
 		fits = kind == reflect.Bool
+	case []any:
+		fits = f.IsList()
 	}
 	if !fits {
 		return "", errors.New("wants " + f.Wants())

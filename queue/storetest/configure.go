@@ -112,6 +112,8 @@ func fill(n *node, v reflect.Value) {
 		}
 	case v.Kind() == reflect.Bool:
 		v.SetBool(true)
+	case v.Type() == reflect.TypeFor[queue.Items]():
+		v.SetString(`[{"name":"Standing","left":null,"soldOut":false}]`)
 	case v.Kind() == reflect.String:
 		v.SetString("some")
 	case v.CanInt():

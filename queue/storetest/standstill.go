@@ -198,6 +198,18 @@ var stockCases = []contractCase{
 		assert.Equal(n, 36, other.heard(36, 4*time.Second).Stock.Left)
 		assert.Equal(n, 36, n.look().Stock.Left)
 	}},
+	{"so is what it has said of single items, until it says something else of them", func(n *node) {
+		n.configure(ample())
+		other := n.another()
+		items := queue.Items(`[{"name":"Standing","price":"49 €","left":37,"soldOut":false}]`)
+		said := queue.Stock{At: start.Add(time.Second), Left: 37, Items: items}
+		assert.Equal(n, said, n.sync(queue.Report{Stock: said}).Stock)
+		assert.Equal(n, said, other.look().Stock)
+		said.At, said.Left = start.Add(2*time.Second), 36
+		assert.Equal(n, said, n.heard(36, 2*time.Second).Stock, "it has said nothing of items")
+		late := queue.Stock{At: start.Add(time.Second), Left: 99, Items: "[]"}
+		assert.Equal(n, said, other.sync(queue.Report{Stock: late}).Stock, "it was heard earlier")
+	}},
 	{"nobody enters while nothing is left, where the room closes then", func(n *node) {
 		for _, method := range []queue.Method{queue.FIFO, queue.Random, queue.Line, queue.Passthrough} {
 			n := n.of("room " + method.String())

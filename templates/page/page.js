@@ -61,6 +61,21 @@ const when = (w, state) => {
   if (text) set(by, text);
   advance(w);
 };
+// What there is to buy: it is written anew only if it is something else.
+let offered;
+const make = (name, ...parts) => {
+  const element = document.createElement(name);
+  element.append(...parts);
+  return element;
+};
+const offer = items => {
+  const list = $('goods'), text = JSON.stringify(items);
+  show(list, !!items.length);
+  if (offered === text) return;
+  offered = text;
+  list.replaceChildren(...items.map(i => make('div', make('dt', make('bdi', i.name), i.price && ' · ' + i.price),
+    make('dd', i.soldOut ? say.soldOutWord : i.left === null ? '' : $('items').firstChild.textContent + ': ' + count.format(i.left)))));
+};
 const paint = w => {
   const state = w.claimRequired ? 'kept' : stateOf(w), known = /long|range|hours|minutes|soon/.test(state);
   const waitTime = counts(w) ? w.timeUntilEventStart : w.waitTime;
@@ -80,8 +95,10 @@ const paint = w => {
   set($('position'), say[w.positionKnown ? 'exact' : 'about'].replace(/\{(\w+?)(Ordinal)?\}/g, (_, name, which) => count.format(w[name]) + (which ? ordinal(w[name]) : '')));
   show($('line'), w.usersAheadKnown && !w.claimRequired);
   set($('ahead'), count.format(w.usersAhead));
-  show($('items'), w.itemsLeftKnown);
+  const items = w.items || [];
+  show($('items'), w.itemsLeftKnown && !items.length);
   set($('left'), count.format(w.itemsLeft));
+  offer(items);
   when(w, state);
   if (w.rejoined || !w.refreshIntervalSeconds || w.isHeld) show($('rejoined'), w.rejoined);
   if (w.message !== undefined) {
@@ -236,7 +253,7 @@ const between = (list, at) => {
 const move = n => {
   if (!last || n.lastWaitingNumber < last.ticketNumber) return;
   // Whoever was told before a shuffled start knows no place until the next check-in.
-  const w = Object.assign({}, last, n, last.placedAt === '' ? {} : between(n.buckets || [], Date.parse(last.placedAt || last.arrivedAt)));
+  const w = Object.assign({}, last, {items: []}, n, last.placedAt === '' ? {} : between(n.buckets || [], Date.parse(last.placedAt || last.arrivedAt)));
   if (w.isLineQueue) {
     const line = w.ticketNumber < w.firstWaitingNumber ? w.usersAhead : w.usersPreferred + w.ticketNumber - w.firstWaitingNumber;
     const ahead = Math.max(0, Math.min(line, w.usersQueued - 1));

@@ -2,6 +2,7 @@ package config
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -35,6 +36,10 @@ func (v *value) copy() *yaml.Node {
 		v.otherKind()
 	case v.of.isSingle(n):
 		v.copied = v.copyList([]*yaml.Node{n})
+	case v.of.Kind == "json" && (n.Kind == yaml.SequenceNode || v.layer != fromFile):
+		v.copied = v.copyJSON()
+	case v.of.Kind == "json":
+		v.otherKind()
 	case n.Kind != cmp.Or(nodeKinds[v.of.Kind], yaml.ScalarNode): // The decoder minds the kind, so that is all it has to see.
 		v.copied = &yaml.Node{Kind: n.Kind, Tag: "!!str"}
 	case n.Kind == yaml.SequenceNode:
@@ -48,6 +53,27 @@ func (v *value) copy() *yaml.Node {
 		v.copied.Line = v.number
 	}
 	return v.copied
+}
+
+// copyJSON copies a list of mappings as the text that it is in JSON, which it is already outside of
+// the file.
+func (v *value) copyJSON() *yaml.Node {
+	text := v.node.Value
+	if v.node.Kind == yaml.SequenceNode {
+		var list []any
+		err := v.node.Load(&list)
+		written, unwritable := json.Marshal(list)
+		if err != nil || unwritable != nil {
+			v.reject("cannot be read as JSON: expects %s", v.of.wants())
+			return nil
+		}
+		text = string(written)
+	}
+	text, ok := v.canonical(text)
+	if !ok {
+		return nil
+	}
+	return v.of.textNode(text)
 }
 
 // isSingle says whether a text, or a mapping, may stand for the list of itself alone.

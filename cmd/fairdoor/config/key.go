@@ -20,7 +20,7 @@ type Key struct {
 	setting.Field
 	Name      string // the path in the file, without that of the room or of the item of a list that it belongs to
 	Flag, Env string // without dashes; "" where there is none
-	Kind      string // string, file, dir, url, duration, int, number, bool, list, mapping or mappings
+	Kind      string // string, file, dir, url, duration, int, number, bool, list, json, mapping or mappings
 	Room      bool   // of a room
 	File      bool   // known to the file
 
@@ -78,9 +78,10 @@ func newKey(f setting.Field, name string, room bool) *Key {
 		k.Kind, k.inner = "mapping", keysOf(f.Type, prefix, room || f.Type == reflect.TypeFor[Room]())
 	default:
 		k.Kind = map[reflect.Kind]string{reflect.Int64: "duration", reflect.Int: "int", reflect.Float64: "number", reflect.Bool: "bool"}[kind]
-		if k.Kind == "" {
-			k.Kind = cmp.Or(k.form.kind, "string")
+		if f.IsList() {
+			k.Kind = "json"
 		}
+		k.Kind = cmp.Or(k.Kind, k.form.kind, "string")
 	}
 	return k
 }
@@ -90,7 +91,7 @@ func flagName(key string) string {
 }
 
 // nodeKinds are the kinds of node that the file should have for a kind of key, other than a scalar.
-var nodeKinds = map[string]yaml.Kind{"list": yaml.SequenceNode, "mappings": yaml.SequenceNode, "mapping": yaml.MappingNode}
+var nodeKinds = map[string]yaml.Kind{"list": yaml.SequenceNode, "mappings": yaml.SequenceNode, "json": yaml.SequenceNode, "mapping": yaml.MappingNode}
 
 // typesOf are the types that the file may give a kind of value. A duration may have any.
 var typesOf = map[string][]string{

@@ -84,6 +84,8 @@ func (k *Key) valueSchema() schema {
 			choices = append(choices, k.literal(choice))
 		}
 		s = anyOf(schema{"enum": choices}, variables)
+	case k.Kind == "json":
+		s = schema{"type": "array", "items": schema{"type": "object"}}
 	case k.Kind == "bool":
 		s = anyOf(schema{"type": "boolean"}, variables)
 	case k.Kind == "int" || k.Kind == "number":

@@ -85,9 +85,11 @@ for _ = 1, preferred do
 end
 if not want_whole and not r.counted then known_seq = seq end
 
+local heard_items = heard > 0 and text() or ''
 if heard > r.stock_at then
   r.stock_at, r.stock = heard, heard_left
   call('HSET', META, 'stock', struct.pack('>dd', heard, heard_left))
+  if heard_items ~= '' then call('HSET', META, 'items', heard_items) end
 end
 
 -- go_by_reports opens the slots of the sessions that no node has renewed, as all have reported. A look at all nodes costs the more

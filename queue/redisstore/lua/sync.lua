@@ -68,5 +68,5 @@ local reply = {
   buckets, people, rate_n > 0 and tostring(rate_sum / rate_n) or '',
   call('ZRANGEBYSCORE', REVOKED, '(' .. now, '+inf', 'WITHSCORES'), entered,
   string.sub(listed, 9), rules.version, configuration, line_view(), call('ZRANGEBYSCORE', LEFT, whole(node_since), '+inf'),
-  cut_buckets(buckets, people, rate_n > 0 and rate_sum / rate_n), ends_within(), whole(r.stock_at), r.stock, whole(ago(rules.place - $MemoryMargin)),
+  cut_buckets(buckets, people, rate_n > 0 and rate_sum / rate_n), ends_within(), whole(r.stock_at), r.stock, r.stock_at > 0 and call('HGET', META, 'items') or '', whole(ago(rules.place - $MemoryMargin)),
 }
