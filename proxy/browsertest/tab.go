@@ -145,17 +145,22 @@ func (tab *Tab) Look(scheme Scheme, width, height int64) {
 	})
 }
 
-// Screenshot keeps a picture of the page as NAME.png in the directory that
-// $ARTIFACTS_DIR names, or else in artifacts/ below the module's root.
+// Screenshot keeps a picture of the page; see [Keep].
 func (tab *Tab) Screenshot(name string) {
 	tab.t.Helper()
-	png := tab.Picture()
+	Keep(tab.t, name, tab.Picture())
+}
+
+// Keep keeps a picture as NAME.png in the directory that $ARTIFACTS_DIR names, or else in artifacts/
+// below the module's root.
+func Keep(t testing.TB, name string, png []byte) {
+	t.Helper()
 	dir := os.Getenv("ARTIFACTS_DIR")
 	if dir == "" {
-		dir = filepath.Join(ModuleRoot(tab.t), "artifacts")
+		dir = filepath.Join(ModuleRoot(t), "artifacts")
 	}
-	require.NoError(tab.t, os.MkdirAll(dir, 0o755))
-	require.NoError(tab.t, os.WriteFile(filepath.Join(dir, name+".png"), png, 0o644))
+	require.NoError(t, os.MkdirAll(dir, 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, name+".png"), png, 0o644))
 }
 
 // Picture returns a picture of the page, as PNG.
