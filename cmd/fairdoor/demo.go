@@ -20,8 +20,12 @@ import (
 	"github.com/fairdoor-gate/fairdoor/cmd/fairdoor/config"
 	"github.com/fairdoor-gate/fairdoor/cmd/fairdoor/demo"
 	"github.com/fairdoor-gate/fairdoor/cookie"
+	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/memstore"
 )
+
+// ticketsCrowd is how many come to the demo's second room, so that its dashboard has something to show.
+const ticketsCrowd = 12
 
 // maxCrowd bounds --crowd: with more the demo would be a load test of itself.
 const maxCrowd = 10_000
@@ -32,11 +36,16 @@ func newDemoCommand() *cobra.Command {
 		Use:   "demo",
 		Short: "Try it: a sample site with three places and a gate in front",
 		Long: `Try it: a sample site and a gate in front of it, in one process that leaves
-nothing on disk. Three visitors are let in; whoever else comes waits. With
+nothing on disk. Three visitors are let in; whoever else comes waits. A crowd
+waits for a second room, and a sale is planned: the dashboard shows it all. With
 --waitlist people sign up first, and only those who were invited are let in.`,
 		Example: "  fairdoor demo\n  fairdoor demo --crowd 12 --queueing-method random\n  fairdoor demo --waitlist",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			var method queue.Method
+			if err := method.UnmarshalText([]byte(d.method)); err != nil {
+				return usageError{fmt.Errorf("--queueing-method: %w", err)}
+			}
 			switch {
 			case d.crowd < 0 || d.crowd > maxCrowd:
 				return usageError{fmt.Errorf("--crowd is %d: must be from 0 to %d", d.crowd, maxCrowd)}
@@ -47,11 +56,12 @@ nothing on disk. Three visitors are let in; whoever else comes waits. With
 		},
 	}
 	config.BindFlags(d.settings)
-	for name, def := range map[string]string{"listen": "127.0.0.1:8080", "admin": "127.0.0.1:9090", "queueing-method": "fifo"} {
+	for name, def := range map[string]string{"listen": "127.0.0.1:8080", "admin": "127.0.0.1:9090"} {
 		flag := d.settings.Lookup(name)
 		flag.DefValue = def
 		cmd.Flags().AddFlag(flag)
 	}
+	cmd.Flags().StringVar(&d.method, "queueing-method", queue.FIFO.String(), "who gets a free slot: fifo, random, line, passthrough or reject")
 	cmd.Flags().IntVar(&d.crowd, "crowd", 0, "simulated visitors who come over HTTP, stay a while, and come again")
 	cmd.Flags().BoolVar(&d.waitlist, "waitlist", false, "let in only those who were invited from a waitlist; the admin API shows the mails")
 	return cmd
@@ -60,6 +70,7 @@ nothing on disk. Three visitors are let in; whoever else comes waits. With
 // demonstration is a run of the demo.
 type demonstration struct {
 	settings *pflag.FlagSet
+	method   string // of the room demo
 	crowd    int
 	waitlist bool
 	dir      string // for the record of the waitlist
@@ -89,6 +100,11 @@ func (d *demonstration) run(ctx context.Context, stdout, stderr io.Writer) error
 	ctx, cancel := context.WithCancel(ctx)
 	var crowd sync.WaitGroup
 	crowd.Go(func() { demo.Crowd{URL: "http://" + reachable(s.at.visitors), Size: d.crowd}.Run(ctx) })
+	if !d.waitlist {
+		crowd.Go(func() {
+			demo.Crowd{URL: "http://" + reachable(s.at.visitors), Size: ticketsCrowd, Page: "/tickets"}.Run(ctx)
+		})
+	}
 	err = nil
 	select {
 	case err = <-s.failed:
@@ -101,7 +117,11 @@ func (d *demonstration) run(ctx context.Context, stdout, stderr io.Writer) error
 
 // startGate starts a gate in front of the site.
 func (d *demonstration) startGate(ctx context.Context, origin net.Addr, stderr io.Writer) (*server, error) {
-	outside := map[string]string{"ORIGIN": "http://" + origin.String(), "STATE_DIR": d.dir}
+	start := time.Now().Add(30 * time.Minute).Truncate(time.Minute)
+	outside := map[string]string{
+		"ORIGIN": "http://" + origin.String(), "STATE_DIR": d.dir, "METHOD": d.method,
+		"PREQUEUE": start.Add(-10 * time.Minute).Format(time.RFC3339), "START": start.Format(time.RFC3339), "END": start.Add(time.Hour).Format(time.RFC3339),
+	}
 	c, _, err := config.Load(config.Options{
 		File: "demo.yaml", ReadFile: func(string) ([]byte, error) { return demo.Configuration(d.waitlist), nil },
 		Flags: d.settings, Env: func(name string) (string, bool) { value, ok := outside[name]; return value, ok },
@@ -191,6 +211,9 @@ func (d *demonstration) welcome(visitors, operators net.Addr) string {
 	}
 	return fmt.Sprintf(`A sample site with three places, and a gate in front of it.
 
+  The dashboard   %[3]s/
+                  Two rooms, a crowd that waits for one of them, and a sale that is planned: all is
+                  seen and changed there.
   Come in         http://%[1]s
   As others       %[2]s
                   Each of these names is a visitor of its own. So is another browser, or a private
@@ -209,6 +232,7 @@ func (d *demonstration) welcome(visitors, operators net.Addr) string {
 func welcomeToWaitlist(visitors, operators net.Addr) string {
 	return fmt.Sprintf(`A sample site for those who were invited, and a gate with its waitlist in front.
 
+  The dashboard   http://%[2]s/
   Come in         http://%[1]s
                   Sign up there, with any address: no mail leaves this machine.
   Read the mails  http://%[2]s/api/v1/waitlists/demo/outbox

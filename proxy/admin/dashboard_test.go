@@ -128,6 +128,16 @@ func TestWhatWasDoneIsUndoneByOneButton(t *testing.T) {
 	assert.NotContains(t, o.send("/rooms/shop?done=17", nil).Body.String(), "is changed, on every gate")
 }
 
+func TestTheDaysOfARoomHaveReports(t *testing.T) {
+	g := newGate(t)
+	o := &operator{handler: g.handler()}
+	assert.Contains(t, o.send("/rooms/shop/history", nil).Body.String(), `<a href="/rooms/shop/report?day=2021-05-27">Thursday, 27 May</a>`)
+	w := o.send("/rooms/shop/report?day=2021-05-27", nil)
+	assert.Equal(t, http.StatusOK, w.Code)
+	assert.Contains(t, w.Body.String(), "shop")
+	assert.Equal(t, http.StatusUnprocessableEntity, o.send("/rooms/shop/report?day=yesterday", nil).Code)
+}
+
 func TestALinkToARoomIsFollowedByWhoHasLoggedIn(t *testing.T) {
 	g := newGate(t)
 	o := &operator{handler: g.handlerWith("secret")}

@@ -10,6 +10,9 @@ import (
 
 	"github.com/fairdoor-gate/fairdoor/proxy/admin/dashboard"
 	"github.com/fairdoor-gate/fairdoor/proxy/overrides"
+	"github.com/fairdoor-gate/fairdoor/proxy/record"
+	"github.com/fairdoor-gate/fairdoor/proxy/record/report"
+	"github.com/fairdoor-gate/fairdoor/proxy/reply"
 	"github.com/fairdoor-gate/fairdoor/queue/estimate"
 )
 
@@ -140,6 +143,27 @@ func (a *api) showHistory(w http.ResponseWriter, r *http.Request, of Room) {
 	now, name := a.Clock(), of.Queue().Name()
 	v := dashboard.History{Frame: a.roomFrame(r, of, "history"), Resource: "/api/v1/rooms/" + name}
 	v.Changes = changesOf(a.Record.Excerpt(name, now.Add(-24*time.Hour), now.Add(time.Second)).Changes)
+	for day := range record.Days {
+		from := now.UTC().Truncate(24*time.Hour).AddDate(0, 0, -day)
+		v.Days = append(v.Days, dashboard.Day{Name: from.Format("Monday, 2 January"), Key: from.Format(time.DateOnly)})
+	}
 	v.Live = true
 	a.show(v.Write(w, r))
+}
+
+// showReport answers with the report of a day of a room, in UTC.
+func (a *api) showReport(w http.ResponseWriter, r *http.Request, of Room) {
+	from, err := time.Parse(time.DateOnly, r.URL.Query().Get("day"))
+	if err != nil {
+		reply.Problem(w, http.StatusUnprocessableEntity, "day is not a day as in 2026-11-28.")
+		return
+	}
+	to, name := from.AddDate(0, 0, 1), of.Queue().Name()
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Cache-Control", "no-store")
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; frame-ancestors 'none'")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("X-Content-Type-Options", "nosniff")
+	a.show(report.Make(report.Config{Room: name, From: from, To: to, Now: a.Clock(), Gates: []record.Excerpt{a.Record.Excerpt(name, from, to)}}).WriteHTML(w))
 }

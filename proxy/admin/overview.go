@@ -40,6 +40,7 @@ func (a *api) pages() []Resource {
 		{Pattern: "POST " + one + "/events/ask", Answer: a.withRoom(a.askAboutEvent)},
 		{Pattern: "POST " + one + "/events/change", Answer: a.withRoom(a.changeEventInPage)},
 		{Pattern: "GET " + one + "/history", Answer: a.withRoom(a.showHistory)},
+		{Pattern: "GET " + one + "/report", Answer: a.withRoom(a.showReport)},
 		{Pattern: "POST " + one + "/ask", Answer: a.withRoom(a.askForChange)},
 		{Pattern: "POST " + one + "/change", Answer: a.withRoom(a.makeChange)},
 		{Pattern: "POST " + one + "/undo", Answer: a.withRoom(a.undo)},

@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"cmp"
 	"context"
 	"math/rand/v2"
 	"net/http"
@@ -22,6 +23,7 @@ func (r Range) draw() time.Duration { return r.Min + rand.N(r.Max-r.Min+1) }
 type Crowd struct {
 	URL  string // of the gate, as http://127.0.0.1:8080
 	Size int
+	Page string // that they come for, and look at again; default the site's first, with its places
 
 	Stay Range         // in the site; default 5 s to 20 s
 	Away Range         // between two stays, and before the first a part of it; default 2 s to 10 s
@@ -68,7 +70,7 @@ func (m *member) run(ctx context.Context) {
 // point in asking again soon.
 func (m *member) enter(ctx context.Context) bool {
 	for {
-		in, again := m.ask(ctx, http.MethodGet, "/")
+		in, again := m.ask(ctx, http.MethodGet, cmp.Or(m.Page, "/"))
 		if in {
 			return true
 		}
@@ -85,11 +87,11 @@ func (m *member) stay(ctx context.Context) {
 		if !wait(ctx, m.Ask) {
 			return
 		}
-		if in, _ := m.ask(ctx, http.MethodGet, "/seats"); !in {
+		if in, _ := m.ask(ctx, http.MethodGet, cmp.Or(m.Page, "/seats")); !in {
 			return
 		}
 	}
-	if rand.N(2) == 0 {
+	if m.Page == "" && rand.N(2) == 0 {
 		m.ask(ctx, http.MethodPost, "/leave")
 	} else {
 		m.visitor.Forget()

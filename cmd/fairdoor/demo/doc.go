@@ -16,8 +16,9 @@ var open []byte
 //go:embed waitlist.yaml
 var invited []byte
 
-// Configuration is the gate's, as YAML: with a waitlist, or open to everybody. Two
-// variables are left to be set: ORIGIN, the URL of the site, and STATE_DIR.
+// Configuration is the gate's, as YAML: with a waitlist, or open to everybody. Some
+// variables are left to be set: ORIGIN, the URL of the site, STATE_DIR, METHOD, and the times of the
+// sale, PREQUEUE, START and END.
 func Configuration(waitlist bool) []byte {
 	if waitlist {
 		return slices.Clone(invited)

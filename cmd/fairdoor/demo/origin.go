@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"html/template"
+	"io"
 	"math"
 	"net/http"
 	"time"
@@ -30,6 +31,7 @@ type Config struct {
 //	GET  /       the page; takes a place
 //	GET  /seats  who is in, as JSON; keeps the place
 //	POST /leave  goodbye; gives the place back
+//	GET  /tickets  another page, which has no places
 //
 // It knows nothing of the gate but the command by which it ends sessions.
 type Origin struct {
@@ -78,6 +80,9 @@ func NewOrigin(c Config) (*Origin, error) {
 	o.mux.HandleFunc("GET /{$}", o.page)
 	o.mux.HandleFunc("GET /seats", o.list)
 	o.mux.HandleFunc("POST /leave", o.leave)
+	o.mux.HandleFunc("GET /tickets", func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, "Tickets of the sample site: you are in.")
+	})
 	return o, nil
 }
 

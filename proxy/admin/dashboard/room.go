@@ -97,14 +97,13 @@ type History struct {
 	Frame
 	Changes  []Change
 	Days     []Day
-	Family   string // whose rooms the record has together; "" for none
 	Resource string // of the API
 }
 
 // Day is a day of the record.
 type Day struct {
-	Name string
-	From time.Time
+	Name string // in words
+	Key  string // as addresses have it
 }
 
 // Write answers with the page.
