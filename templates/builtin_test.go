@@ -149,7 +149,7 @@ func TestTheBuiltInPageIsBuiltForEveryone(t *testing.T) {
 		if s.Data.Refreshes() {
 			want += 2 // to pause, and to leave
 		}
-		for tag, n := range map[string]int{"<title>": 1, "<main": 1, "<h1": 1, `role="status"`: 3, "<button": want} {
+		for tag, n := range map[string]int{"<title>": 1, "<main": 1, "<h1": 1, `role="status"`: 4, "<button": want} {
 			assert.Equal(t, n, strings.Count(page, tag), "%s %s %s", code, s.Name, tag)
 		}
 	})

@@ -25,7 +25,7 @@ type Identity struct {
 
 // variables are the values that a template has of the site.
 func (i Identity) variables() map[string]any {
-	return map[string]any{"siteName": i.SiteName, "helpUrl": i.HelpURL, "logo": i.Logo, "accent": i.Accent, "accentText": i.AccentText()}
+	return map[string]any{"siteName": i.SiteName, "helpUrl": i.HelpURL, "logo": i.Logo, "accent": i.Accent, "accentText": i.AccentText(), "accentLight": i.accentOn(lightPaper), "accentDark": i.accentOn(darkPaper)}
 }
 
 const maxSiteName = 80
@@ -88,6 +88,36 @@ func (i Identity) AccentText() string {
 	return "#fff"
 }
 
+// The papers of the built-in pages, as page.css has them.
+var lightPaper, darkPaper = [3]uint8{0xfa, 0xf8, 0xf4}, [3]uint8{0x16, 0x17, 0x1a}
+
+// accentOn is the colour nearest to the accent, by black or white that is mixed into it, that WCAG 2.2
+// AA lets text have on a paper; "" without an accent.
+func (i Identity) accentOn(paper [3]uint8) string {
+	rgb, ok := channels(i.Accent)
+	if !ok {
+		return ""
+	}
+	const steps = 64
+	ink := 0
+	if luminance(paper) < 0.5 {
+		ink = 255
+	}
+	mixed := rgb
+	for step := 0; contrast(mixed, paper) < 4.5; step++ {
+		for c := range rgb {
+			mixed[c] = uint8((int(rgb[c])*(steps-step) + ink*step) / steps)
+		}
+	}
+	return fmt.Sprintf("#%02x%02x%02x", mixed[0], mixed[1], mixed[2])
+}
+
+// contrast is the contrast of two colours by WCAG 2.2.
+func contrast(a, b [3]uint8) float64 {
+	light, dark := luminance(a), luminance(b)
+	return (max(light, dark) + 0.05) / (min(light, dark) + 0.05)
+}
+
 // luminance is the relative luminance of a colour by WCAG 2.2.
 func luminance(rgb [3]uint8) float64 {
 	sum := 0.0
@@ -108,5 +138,6 @@ func (i Identity) accentStyle() string {
 	if i.Accent == "" {
 		return ""
 	}
-	return ":root{--accent:" + i.Accent + ";--on-accent:" + i.AccentText() + ";--glow:" + i.Accent + "}"
+	return ":root{--accent:" + i.Accent + ";--on-accent:" + i.AccentText() + ";--glow:" + i.Accent + ";--bar:" + i.accentOn(lightPaper) + "}" +
+		"@media (prefers-color-scheme:dark){:root{--bar:" + i.accentOn(darkPaper) + "}}"
 }
