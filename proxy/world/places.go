@@ -26,7 +26,8 @@ func checkPlaces(h *History, breach func(time.Duration, string, ...any)) {
 		if last[e.Who] = nil; e.What != Waits || e.Ticket.State != queue.Waiting {
 			continue
 		}
-		if before != nil && !e.Room.UsersAheadKnown && before.Ticket.behind(&e.Ticket) { // another tab knows more than the ticket that was sent
+		unheard := e.Room.InWaitingRoom && !e.Room.UsersAheadKnown && h.Plan.Settings.Method.KeepsOrder()
+		if before != nil && unheard && !e.Ticket.behind(&before.Ticket) { // the store has not heard of them, and the answer says what the ticket says
 			last[e.Who] = before
 			continue
 		}
