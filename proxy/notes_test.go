@@ -48,9 +48,9 @@ func TestOperatorsRecogniseWhoIsInByWhatTheSiteCallsThem(t *testing.T) {
 	}
 	assert.ElementsMatch(t, []string{"Ann <script>", "Ben " + strings.Repeat("x", 76) + "…", "", ""}, occupants(f))
 
-	page := f.API(http.MethodGet, "/", "", nil)
+	page := f.API(http.MethodGet, "/rooms/shop", "", nil)
 	assert.Contains(t, page.Body, "Ann &lt;script&gt;")
-	assert.Contains(t, page.Body, "not known")
+	assert.Regexp(t, `<a href="/rooms/shop/visitors/([0-9A-Z]{4}-[0-9A-Z]{4})">[0-9A-Z]{4}-[0-9A-Z]{4}</a>`, page.Body, "who has no name goes by their code")
 }
 
 func TestLabelsOfStrangersAreRemovedAndCountForNothing(t *testing.T) {
