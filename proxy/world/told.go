@@ -171,7 +171,9 @@ func (s *spells) leaves(e *Event, goodbye bool) {
 		if p.who != e.Who || !p.surely {
 			continue
 		}
-		if p.until = e.At + s.left; goodbye && s.h.Plan.Gates == 1 { // who has moved from gate to gate is counted until they could have come back
+		// Who has moved from gate to gate is counted until they could have come back, and so is who has a
+		// pass: they may wait with another device.
+		if p.until = e.At + s.left; goodbye && s.h.Plan.Gates == 1 && !s.h.goesBefore(e) {
 			p.until = e.At + movesIn
 		}
 		delete(s.now, id)
