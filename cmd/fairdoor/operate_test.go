@@ -254,6 +254,7 @@ func TestPreviewWritesThePageOfAState(t *testing.T) {
 		{[]string{"--json", "--method", "random"}, `"usersAheadKnown":false`},
 		{[]string{"--json", "--items-left", "37"}, `"itemsLeft":37`},
 		{[]string{"--json", "--sold-out"}, `"soldOut":true`},
+		{[]string{"--items", `[{"name": "Standing", "price": "49 €", "left": 3}]`}, "Standing</bdi> · 49 €"},
 		{[]string{"--json", "--held"}, `"isHeld":true`},
 		{[]string{"--json", "--event", "prequeueing", "--shuffle"}, `"timeUntilEventStart":8`},
 		{[]string{"--json", "--event", "started"}, `"timeUntilEventEnd":112`},
@@ -278,6 +279,7 @@ func TestPreviewWritesThePageOfAState(t *testing.T) {
 		"waitTim":                 {"--template", faulty},
 		"has no room \"nowhere\"": {"--config", "testdata/good.yaml", "--room", "nowhere"},
 		`--event: "over" is none of none, prequeueing, started`: {"--event", "over"},
+		"--items is no list in JSON":                            {"--items", "Standing"},
 		"--shuffle: say --event prequeueing":                    {"--shuffle"},
 		"this takes:":                                           {"a", "b"},
 	} {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -29,6 +30,7 @@ type preview struct {
 	event                  string
 	shuffle, held, soldOut bool
 	itemsLeft              int
+	items                  string
 	json                   bool
 }
 
@@ -85,6 +87,7 @@ func (p *preview) bind(cmd *cobra.Command) {
 	f.BoolVar(&p.held, "held", false, "the visitor is in, and those who are in are held")
 	f.BoolVar(&p.soldOut, "sold-out", false, "nothing is left, and the room is closed")
 	f.IntVar(&p.itemsLeft, "items-left", 0, "how much is left, as the site says")
+	f.StringVar(&p.items, "items", "", `what there is to buy, as in [{"name": "Standing", "price": "49 €", "left": 120}]`)
 	f.StringVar(&p.message, "message", "", "what the operator tells everybody")
 	f.BoolVar(&p.json, "json", false, "the JSON for apps in the place of the page")
 }
@@ -143,6 +146,11 @@ func (p *preview) data(cmd *cobra.Command) (templates.Data, error) {
 	if p.message != "" {
 		d.Message = p.message
 	}
+	items, err := queue.ParseItems([]byte(p.items))
+	if p.items != "" && err != nil {
+		return d, usageError{fmt.Errorf("--items %w", err)}
+	}
+	d.Items = cmp.Or(string(items), d.Items)
 	if given("items-left") {
 		d.ItemsLeftKnown, d.ItemsLeft = true, p.itemsLeft
 	}

@@ -1,10 +1,6 @@
 package dashboard
 
-import (
-	"html/template"
-	"net/http"
-	"time"
-)
+import "time"
 
 // Frame is what every page has around it.
 type Frame struct {
@@ -46,20 +42,4 @@ type Done struct {
 type Undo struct {
 	Action string
 	Fields map[string]string
-}
-
-// Page is a page of a feature, in the frame that all have.
-type Page struct{ of *template.Template }
-
-// NewPage reads the content of a page. What it is about is its .What.
-func NewPage(source string) Page {
-	return Page{template.Must(template.Must(pages.Clone()).New("page").Parse(`{{template "begin" .}}` + source + `{{template "end" .}}`))}
-}
-
-// Write answers with the page, about something.
-func (p Page) Write(w http.ResponseWriter, r *http.Request, f Frame, what any) error {
-	return send(w, r, http.StatusOK, p.of.Lookup("page"), struct {
-		Frame
-		What any
-	}{f, what})
 }
