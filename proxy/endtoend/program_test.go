@@ -43,15 +43,15 @@ var bare = []string{"HOME=/nonexistent", "GORACE=atexit_sleep_ms=0"}
 const atATime = "6"
 
 func TestMain(m *testing.M) {
+	if err := flag.Set("test.parallel", atATime); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	flag.Parse()
 	os.Exit(buildAndRun(m))
 }
 
 func buildAndRun(m *testing.M) int {
-	if err := flag.Set("test.parallel", atATime); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	flag.Parse()
 	dir, err := os.MkdirTemp("", "fairdoor-endtoend-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
