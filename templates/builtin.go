@@ -33,8 +33,8 @@ var (
 	notSentSource string
 	//go:embed page/error.html
 	errorSource string
-	//go:embed page/accent.html
-	accentSource string
+	//go:embed page/theme.html
+	themeSource string
 	//go:embed page/site.html
 	siteSource string
 )
@@ -99,7 +99,7 @@ var builtIn = sync.OnceValues(func() (*builtInPages, error) {
 func (t text) values(code, style string) map[string]string {
 	return map[string]string{
 		"lang": code, "dir": t.Dir, "icon": icon(), "style": style,
-		"accent": strings.TrimSpace(accentSource), "site": strings.TrimSpace(siteSource),
+		"theme": strings.TrimSpace(themeSource), "site": strings.TrimSpace(siteSource),
 	}
 }
 
@@ -163,8 +163,8 @@ func variants(script string) []string { return []string{script, script + countSc
 // policyOf is what the policies of all pages of a site have in common: their script, their
 // styles, requests to the same site, the icon and the logo.
 func (i Identity) policyOf(scripts []string, styles ...string) string {
-	if i.Accent != "" {
-		styles = append(styles, i.accentStyle())
+	if theme := i.theme(); theme != "" {
+		styles = append(styles, theme)
 	}
 	pictures := "data:"
 	if i.Logo != "" {

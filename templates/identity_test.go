@@ -28,25 +28,6 @@ func TestTextOnAnyAccentCanBeRead(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { readable(t, fmt.Sprintf("#%06x", rapid.Uint32Range(0, 1<<24-1).Draw(t, "colour"))) })
 }
 
-func TestAnyAccentIsSeenOnThePaperOfThePage(t *testing.T) {
-	page, err := templates.Parse([]byte("{{accentLight}} {{accentDark}}"))
-	require.NoError(t, err)
-	shown := func(t require.TestingT, accent string) (light, dark string) {
-		rendered, err := page.Render(templates.Data{Identity: templates.Identity{Accent: accent}})
-		require.NoError(t, err)
-		light, dark, _ = strings.Cut(string(rendered.AppendTo(nil, templates.Visitor{})), " ")
-		for paper, colour := range map[string]string{"#faf8f4": light, "#16171a": dark} {
-			require.Contains(t, templates.Style(), "--paper:"+paper)
-			require.GreaterOrEqual(t, contrast(t, colour, paper), 4.5, "%s on %s", colour, paper)
-		}
-		return light, dark
-	}
-	light, dark := shown(t, "#5b3fd6")
-	assert.Equal(t, "#5b3fd6", light, "it can be seen as it is")
-	assert.NotEqual(t, "#5b3fd6", dark)
-	rapid.Check(t, func(t *rapid.T) { shown(t, fmt.Sprintf("#%06x", rapid.Uint32Range(0, 1<<24-1).Draw(t, "colour"))) })
-}
-
 func TestWhatIdentifiesASiteIsChecked(t *testing.T) {
 	for _, wrong := range []string{"", "red", "#12", "#12345", "#1234567", "123456", "#12345g", "#+12345", "#0a7d5é", "#fff}body{}", "#abc;"} {
 		assert.NotEmpty(t, templates.CheckAccent(wrong), wrong)

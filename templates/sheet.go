@@ -26,7 +26,7 @@ var sheetHead string
 //
 //   - the strings of the sections page, guests and passes of the language files, by their keys;
 //   - later: when to try again;
-//   - lang, dir, style, icon, accent and site, as in the built-in page;
+//   - lang, dir, style, icon, theme and site, as in the built-in page;
 //   - own and script: the page's own style and script.
 //
 // NewSheet fails if there is no such name, or if the source is no Mustache.

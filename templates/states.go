@@ -54,7 +54,7 @@ func toldStates() []State {
 	rejoined, own, notSent := queued, queued, queued
 	rejoined.Rejoined, notSent.NotSent = true, true
 	own.Message = "Tickets for Saturday are sold out."
-	own.Identity = Identity{SiteName: "Nordlys Festival", Accent: "#1fd3a5", HelpURL: "https://nordlys.example/help"}
+	own.Identity = Identity{SiteName: "Nordlys Festival", Accent: "#1fd3a5", Background: "#0b1f3a", Font: "Georgia, serif", HelpURL: "https://nordlys.example/help"}
 	notSent.Identity = own.Identity
 	left := queued
 	left.ItemsLeftKnown, left.ItemsLeft = true, 37

@@ -286,7 +286,7 @@ func (p *preview) ofRoom(warnings io.Writer, d *templates.Data, o *templates.Opt
 		d.Message = r.Settings.Message
 	}
 	o.DefaultLanguage = string(r.DefaultTemplateLanguage)
-	o.Identity = templates.Identity{SiteName: r.SiteName, Accent: r.Accent, HelpURL: r.HelpURL}
+	o.Identity = r.Identity()
 	if l := r.LogoSource; l != nil {
 		o.Identity.Logo = "data:" + l.Type + ";base64," + base64.StdEncoding.EncodeToString(l.Source)
 	}

@@ -32,7 +32,7 @@ func guestPages(t *testing.T) *httptest.Server {
 	whose := map[string]*guestpage.Pages{}
 	for site, identity := range map[string]templates.Identity{
 		"": {}, "1": {SiteName: "Nordlys Festival", Accent: "#5b3fd6", HelpURL: "https://nordlys.example/help"},
-		"2": {SiteName: "Nordlys Festival", Accent: "#f2d43c", HelpURL: "https://nordlys.example/help", Logo: "/logo.svg"},
+		"2": {SiteName: "Nordlys Festival", Accent: "#f2d43c", Background: "#0b1f3a", Card: "#fff4e0", HelpURL: "https://nordlys.example/help", Logo: "/logo.svg"},
 	} {
 		var err error
 		whose[site], err = guestpage.New(guestpage.Options{Identity: identity})

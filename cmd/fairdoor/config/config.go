@@ -232,7 +232,11 @@ type Room struct {
 	SiteName string `yaml:"site_name" is:"title" usage:"name of the site, on the page"`
 	Logo     string `yaml:"logo" is:"file" usage:"picture of the site, on the page: PNG, JPEG, GIF, WebP or SVG"`
 	Accent   string `yaml:"accent" is:"colour" usage:"colour of the site, on the page"`
-	HelpURL  string `yaml:"help_url" is:"link" usage:"address of help, on the page"`
+	// Background, Card and Font are the look of the page; see [templates.Identity].
+	Background string `yaml:"background" is:"colour" usage:"colour of the page, by day and by night"`
+	Card       string `yaml:"card" is:"paper" usage:"colour behind the text of the page, if it is not the background"`
+	Font       string `yaml:"font" is:"font" usage:"fonts of the page, of those that visitors have"`
+	HelpURL    string `yaml:"help_url" is:"link" usage:"address of help, on the page"`
 	// LogoSource is the picture that Logo held when it was checked; nil for none.
 	LogoSource              *templates.Logo `yaml:"-"`
 	DefaultTemplateLanguage Language        `yaml:"default_template_language" default:"en-US" usage:"language of the page where none is asked for"`

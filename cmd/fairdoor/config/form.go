@@ -68,6 +68,8 @@ var forms = map[string]form{
 	"cookie":            {want: "the name of a cookie", empty: true, check: plain(subject.CheckCookie)},
 	"title":             {want: "a name", empty: true, check: plain(templates.CheckSiteName)},
 	"colour":            {want: "a colour such as #0a7d55", empty: true, check: plain(templates.CheckAccent)},
+	"paper":             {want: "a colour such as #fff4e0", empty: true, check: plain(templates.CheckPaper)},
+	"font":              {want: "fonts such as Georgia, serif", empty: true, check: plain(templates.CheckFont)},
 	"link":              {want: "a URL such as https://help.example.com/", kind: "url", empty: true, check: plain(templates.CheckHelpURL)},
 	"password":          {want: "a password", sentence: true, check: plain(checkPassword)},
 	"provider secret":   {want: "a secret", sentence: true, empty: true, check: plain(checkProviderSecret)},

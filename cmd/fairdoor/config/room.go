@@ -99,7 +99,20 @@ func (r *room) check(root *value, c *Config) {
 	r.logo()
 	r.events()
 	r.readFiles(roomKey, reflect.ValueOf(r.Room).Elem(), "")
+	r.look()
 	r.options()
+}
+
+// look checks what is behind the text of the page: the card, or else the background.
+func (r *room) look() {
+	switch {
+	case r.Card == "" && r.Background != "" && r.valid("card"):
+		if problem := templates.CheckPaper(r.Background); problem != "" {
+			r.fault(r.where("background"), "%s %s; or say card, for another colour behind the text", show(r.Background), problem)
+		}
+	case r.Card != "" && r.Background == "":
+		r.fault(r.where("card"), "is on a background: say background, too; or that alone")
+	}
 }
 
 // options checks the options of features, by the features' own rules.
