@@ -47,8 +47,6 @@ UNRACED_FILES = $$(grep -rl --include='*_test.go' '^//go:build !race' cmd cookie
 # Tests in virtual time, and of what takes processors alone, have the time that other tests leave: these wait for other programs, and would
 # take a processor that is busy for a store that does not answer.
 UNHURRIED := proxy/world|queue/simulate|queue/room
-# The detector finds nothing in SQLite, a program of C made Go, which takes three times as long with it.
-RACE := -race -gcflags=modernc.org/...=-race=false
 REAL := ./proxy/endtoend ./proxy/browsertest ./proxy/cheats
 REAL_RACED := ./proxy ./queue/redisstore
 # When a program ends, the race detector waits a second by default for races that are still to come.
@@ -63,14 +61,14 @@ test-unhurried:
 	tests=$$(sed -n 's/^func \(Test[A-Za-z0-9]*\)(.*/\1/p' $$files | paste -sd '|'); \
 	nice -n 19 go test -p 1 -timeout 25m $(TESTFLAGS) -run "^($$tests)$$" $$(dirname $$files | sort -u | sed 's,^,./,')
 	nice -n 19 go test -p 1 -timeout 25m $(TESTFLAGS) ./proxy/world ./queue/simulate
-	CGO_ENABLED=1 nice -n 19 go test $(RACE) -p 1 -timeout 25m $(TESTFLAGS) ./queue/room
+	CGO_ENABLED=1 nice -n 19 go test -race -p 1 -timeout 25m $(TESTFLAGS) ./queue/room
 
 # The longest begin first.
 test-real:
 	packages=$$(go list ./... | grep -E '^[^/]*/[^/]*/[^/]*/($(UNRACED))$$' | grep -vE '/($(UNHURRIED))$$'); \
 	go test -p 2 -timeout 25m $(TESTFLAGS) $(REAL) $$packages
 	packages=$$(go list ./... | grep -vE '^[^/]*/[^/]*/[^/]*/($(UNRACED)|$(UNHURRIED))$$'); \
-	CGO_ENABLED=1 go test $(RACE) -p 2 -timeout 25m $(TESTFLAGS) $(REAL_RACED) $$packages
+	CGO_ENABLED=1 go test -race -p 2 -timeout 25m $(TESTFLAGS) $(REAL_RACED) $$packages
 
 MINUTES ?= 60
 soak: setup ## what takes long: crowds and faults before real gates, Firefox and WebKitGTK, and, after more fixed worlds, for MINUTES=60 sales with faults in virtual time that nobody has seen before; says how many years these were, and which seeds broke a promise
