@@ -65,5 +65,5 @@ func TestLabelsOfStrangersAreRemovedAndCountForNothing(t *testing.T) {
 func TestWithoutALabelNobodyIsListedInTheDashboard(t *testing.T) {
 	f := gatetest.Start(t, gatetest.Settings(func(s *queue.Settings) { s.TotalActiveUsers = 2 }))
 	f.Full()
-	assert.NotContains(t, f.API(http.MethodGet, "/", "", nil).Body, "Who is in")
+	assert.NotContains(t, f.API(http.MethodGet, "/rooms/shop", "", nil).Body, "Who is in")
 }

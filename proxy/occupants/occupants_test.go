@@ -131,7 +131,7 @@ func TestAnyGateTellsWhoIsIn(t *testing.T) {
 		assert.Len(t, l.Occupants[0].ID, 32)
 		assert.True(t, came.Equal(l.Occupants[0].AcceptedAt))
 	}
-	page := one.API(http.MethodGet, "/", "", nil)
+	page := one.API(http.MethodGet, "/rooms/shop", "", nil)
 	assert.Contains(t, page.Body, "Ann", "operators see the names")
 	assert.Contains(t, page.Body, "Cid")
 }
