@@ -169,6 +169,6 @@ func (i Items) With(said Items) Items {
 		}
 		list[at] = s
 	}
-	text, _ := json.Marshal(list) // plain values can always be written
+	text, _ := json.Marshal(list[:min(len(list), mostItems)]) // plain values can always be written
 	return Items(text)
 }

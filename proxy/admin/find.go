@@ -10,6 +10,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/fairdoor-gate/fairdoor/proxy/overrides"
 	"github.com/fairdoor-gate/fairdoor/proxy/reply"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/estimate"
@@ -72,12 +73,12 @@ func (a *api) find(ctx context.Context, q string) FoundJSON {
 // findIn is find in one room. Those who wait are found even if the store does not answer.
 func (a *api) findIn(ctx context.Context, of Room, q string) ([]FoundVisitor, error) {
 	var list []FoundVisitor
-	code := cleanCode(q)
+	code, _ := codeIn(q)
 	for p := range of.Queue().Presents(a.Clock()) {
-		if hasLine(of) { // which names them
+		if hasLine(of) || len(list) == maxFound || ctx.Err() != nil { // an exact line names them
 			break
 		}
-		if cleanCode(of.SupportCode(p.Short)) == code || strings.EqualFold(q, hex.EncodeToString(p.Short[:])) {
+		if of.SupportCode(p.Short) == code || strings.EqualFold(q, hex.EncodeToString(p.Short[:])) {
 			list = append(list, a.present(of, p))
 		}
 	}
@@ -89,7 +90,7 @@ func (a *api) findIn(ctx context.Context, of Room, q string) ([]FoundVisitor, er
 		return list, err
 	}
 	is := func(id queue.ID, note string) bool {
-		return cleanCode(of.SupportCode([8]byte(id[:8]))) == code || strings.EqualFold(q, id.String()) || id == room.SubjectID(of.Queue().Name(), q) ||
+		return of.SupportCode([8]byte(id[:8])) == code || strings.EqualFold(q, id.String()) || id == room.SubjectID(of.Queue().Name(), q) ||
 			note != "" && strings.Contains(strings.ToLower(labelOf(note)), strings.ToLower(q))
 	}
 	for _, s := range roster.Seated {
@@ -105,10 +106,16 @@ func (a *api) findIn(ctx context.Context, of Room, q string) ([]FoundVisitor, er
 	return list, nil
 }
 
-// cleanCode is a support code as it is compared: without what people add, and with the digits that
-// they may have heard.
-func cleanCode(text string) string {
-	return strings.NewReplacer("-", "", " ", "", "O", "0", "I", "1", "L", "1", "U", "V").Replace(strings.ToUpper(text))
+// heard has the digits that people may have heard as letters, and leaves out what they add.
+var heard = strings.NewReplacer("-", "", " ", "", "O", "0", "I", "1", "L", "1", "U", "V")
+
+// codeIn is the support code that somebody has written, as gates write it.
+func codeIn(text string) (code string, ok bool) {
+	clean := heard.Replace(strings.ToUpper(text))
+	if len(clean) != 8 {
+		return "", false
+	}
+	return clean[:4] + "-" + clean[4:], true
 }
 
 func (a *api) describeFound(of Room, short [8]byte, status string) FoundVisitor {
@@ -187,6 +194,9 @@ func (a *api) putAhead(ahead bool) http.HandlerFunc {
 
 // favour has the visitor of a support code be ahead, by the operator who asks, or no longer.
 func (a *api) favour(r *http.Request, of Room, code string, ahead bool) error {
+	if !ahead && hasLine(of) { // a priority in an exact line is never lowered
+		return &overrides.FaultsError{Faults: []string{"in an exact line, who was put ahead stays there"}}
+	}
 	err := of.PutAhead(r.Context(), a.Clock(), code, ahead, a.by(r))
 	if err != nil {
 		return err
@@ -202,10 +212,7 @@ func (a *api) favour(r *http.Request, of Room, code string, ahead bool) error {
 // codeOf is the support code of the visitor that a path names.
 func (a *api) codeOf(of Room, text string) (code string, ok bool) {
 	if code, ok := strings.CutPrefix(text, "code:"); ok {
-		if clean := cleanCode(code); len(clean) == 8 {
-			return clean[:4] + "-" + clean[4:], true
-		}
-		return "", false
+		return codeIn(code)
 	}
 	id, ok := idOf(of, text)
 	return of.SupportCode([8]byte(id[:8])), ok

@@ -120,6 +120,10 @@ func (a *api) changeEventInPage(w http.ResponseWriter, r *http.Request, of Room)
 		return
 	}
 	what, name := r.PostFormValue("do"), r.PostFormValue("event")
+	if _, known := deeds[what]; !known {
+		a.refuse(w, r, of, http.StatusNotFound, "Nothing was changed.", nil)
+		return
+	}
 	err := a.editEvents(r, of, func(events event.List) (event.List, error) {
 		if what == planEvent {
 			e, err := patched(event.Event{}, []byte(r.PostFormValue("body")))

@@ -117,6 +117,7 @@ func (a *api) makeChange(w http.ResponseWriter, r *http.Request, of Room) {
 // changeAndTell makes a change, for so long or for good, and shows the page that the operator came
 // from, with what was done.
 func (a *api) changeAndTell(w http.ResponseWriter, r *http.Request, of Room, patch []byte, lasts time.Duration) {
+	before, wouldEnd := overrides.Of(of.Describe().Configuration).By, false // by itself, what was changed before
 	if err := a.change(r, of, patch, lasts); err != nil {
 		status, detail, faults := unchanged(err)
 		a.refuse(w, r, of, status, detail, faults)
@@ -129,11 +130,12 @@ func (a *api) changeAndTell(w http.ResponseWriter, r *http.Request, of Room, pat
 		if queue.Setting(change.What) != nil {
 			done.What = append(done.What, dashboard.Line{Name: change.What, Now: inWords(change.From), Then: inWords(change.To)})
 			done.Until = overrides.Of(c).By[change.What].Until
+			wouldEnd = wouldEnd || !before[change.What].Until.IsZero()
 		}
 	}
 	page := r.PostFormValue("page")
-	if back, _ := a.backTo(of, at, ""); len(back) > 0 {
-		done.Undo = &dashboard.Undo{Action: pageOf(of, "undo"), Fields: map[string]string{"done": at, "page": page}}
+	if back, _ := a.backTo(of, at, ""); len(back) > 0 && !wouldEnd {
+		done.Undo = &dashboard.Undo{Action: pageOf(of, "undo"), Fields: map[string]string{"done": at, "page": page, "version": strconv.FormatInt(c.Version, 10)}}
 	}
 	a.tell(w, r, pageOf(of, page), done)
 }
@@ -148,7 +150,7 @@ func (a *api) undo(w http.ResponseWriter, r *http.Request, of Room) {
 	switch {
 	case len(patch) == 0:
 		a.refuse(w, r, of, http.StatusGone, "Nothing was changed: the record does not have this change any more.", nil)
-	case !asLeft || r.PostFormValue("what") != "":
+	case !asLeft || r.PostFormValue("version") != strconv.FormatInt(of.Describe().Configuration.Version, 10):
 		a.ask(w, r, of, patch, !asLeft)
 	default:
 		text, _ := json.Marshal(patch) // which is JSON
@@ -254,7 +256,7 @@ func (a *api) ask(w http.ResponseWriter, r *http.Request, of Room, patch map[str
 	now, page := of.Queue().Settings(), r.PostFormValue("page")
 	s, own := byOperators(now), eventNamed(of, now.Event.Name).Overrides
 	q := dashboard.Question{
-		Frame: a.roomFrame(r, of, "-"), Action: pageOf(of, "change"), Back: pageOf(of, page), Outdated: outdated,
+		Frame: a.roomFrame(r, of, "-"), Action: pageOf(of, "change"), Back: pageOf(of, page), Outdated: outdated, For: r.PostFormValue("for"),
 		Fields: map[string]string{"patch": string(text), "version": strconv.FormatInt(of.Describe().Configuration.Version, 10), "page": page},
 	}
 	q.Title = "Really change " + of.Queue().Name() + "?"

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/admin/dashboard"
@@ -15,7 +16,10 @@ func (a *api) searchVisitors(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), patience)
 	defer cancel()
 	q := strings.TrimSpace(r.URL.Query().Get("q"))
-	found := a.find(ctx, q)
+	var found FoundJSON
+	if q != "" {
+		found = a.find(ctx, q)
+	}
 	if len(found.Visitors) == 1 {
 		v := found.Visitors[0]
 		http.Redirect(w, r, "/rooms/"+v.Room+"/visitors/"+v.SupportCode, http.StatusSeeOther)
@@ -32,13 +36,13 @@ func (a *api) searchVisitors(w http.ResponseWriter, r *http.Request) {
 func (a *api) showVisitor(w http.ResponseWriter, r *http.Request, of Room) {
 	ctx, cancel := context.WithTimeout(r.Context(), patience)
 	defer cancel()
-	code := r.PathValue("code")
+	code, _ := codeIn(r.PathValue("code"))
 	v := dashboard.Visitor{Frame: a.roomFrame(r, of, "-"), Code: code, Ahead: of.IsAhead(a.Clock(), code)}
 	v.Title, v.Live = code+" · "+v.Room.Name, true
 	list, err := a.findIn(ctx, of, code)
 	v.Failing = err != nil
-	if len(list) > 0 {
-		one := list[0]
+	if at := slices.IndexFunc(list, func(one FoundVisitor) bool { return one.SupportCode == code }); at >= 0 {
+		one := list[at]
 		v.Known, v.Label, v.Active = true, one.Label, one.Status == "active"
 		for _, s := range one.Story {
 			v.Story = append(v.Story, dashboard.Sentence(s))
@@ -93,7 +97,7 @@ func (a *api) changeVisitor(w http.ResponseWriter, r *http.Request, of Room) {
 	default:
 		deed := visitorDeeds[what]
 		done := &dashboard.Done{Text: code + " " + deed.done}
-		if deed.undo != "" {
+		if deed.undo != "" && !hasLine(of) { // where who was put ahead stays there
 			done.Undo = &dashboard.Undo{Action: page + "/change", Fields: map[string]string{"do": deed.undo}}
 		}
 		a.tell(w, r, page, done)

@@ -132,7 +132,8 @@ func (a *api) idBehind(ctx context.Context, of Room, code string) (id queue.ID, 
 	if err != nil {
 		return id, false, err
 	}
-	is := func(id queue.ID) bool { return cleanCode(of.SupportCode([8]byte(id[:8]))) == cleanCode(code) }
+	code, _ = codeIn(code)
+	is := func(id queue.ID) bool { return of.SupportCode([8]byte(id[:8])) == code }
 	for _, s := range roster.Seated {
 		if is(s.ID) {
 			return s.ID, true, nil

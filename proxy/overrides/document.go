@@ -90,29 +90,37 @@ func (d Document) signed(c, patch Changes, author Author) Document {
 	return next
 }
 
-// hasEnded says whether a change has ended by itself at a moment.
+// hasEnded says whether something that operators did has ended by itself at a moment.
 func (d Document) hasEnded(at time.Time) bool {
-	for _, by := range d.By {
-		if !by.Until.IsZero() && !at.Before(by.Until) {
-			return true
+	for _, done := range []map[string]Author{d.By, d.Ahead} {
+		for _, by := range done {
+			if by.endedAt(at) {
+				return true
+			}
 		}
 	}
 	return false
 }
 
-// ended returns d without the changes that have ended by themselves at a moment.
-func (d Document) ended(at time.Time) Document {
+// endedAt says whether what the author has done has ended by itself at a moment.
+func (a Author) endedAt(at time.Time) bool { return !a.Until.IsZero() && !at.Before(a.Until) }
+
+// without returns d without a change that has ended by itself.
+func (d Document) without(name string) Document {
 	d.Changes, d.By = maps.Clone(d.Changes), maps.Clone(d.By)
-	for name, by := range d.By {
-		switch {
-		case by.Until.IsZero() || at.Before(by.Until):
-		case by.Back == nil:
-			delete(d.Changes, name)
-			delete(d.By, name)
-		default:
-			d.Changes[name], d.By[name] = by.Back, Author{By: by.By, At: by.Until}
-		}
+	if by := d.By[name]; by.Back == nil {
+		delete(d.Changes, name)
+		delete(d.By, name)
+	} else {
+		d.Changes[name], d.By[name] = by.Back, Author{By: by.By, At: by.Until}
 	}
+	return d
+}
+
+// forGood returns d with a change that was made for some time and goes on.
+func (d Document) forGood(name string) Document {
+	d.By = maps.Clone(d.By)
+	d.By[name] = Author{By: d.By[name].By, At: d.By[name].At}
 	return d
 }
 

@@ -288,6 +288,44 @@ func (r *Room) suspendMisfits(events event.List, made int, base queue.Settings, 
 	}
 }
 
+// ended returns d without what has ended by itself at a moment. What was before a change may not go
+// with what was changed since: then the change goes on, for good.
+func (r *Room) ended(d Document, at time.Time) Document {
+	d.Ahead = maps.Clone(d.Ahead)
+	maps.DeleteFunc(d.Ahead, func(_ string, by Author) bool { return by.endedAt(at) })
+	all, over := d, []string{}
+	for name, by := range d.By {
+		if by.endedAt(at) {
+			all, over = all.without(name), append(over, name)
+		}
+	}
+	if r.fits(all, at) == nil {
+		return all
+	}
+	slices.Sort(over)
+	for _, name := range over {
+		next := d.without(name)
+		if err := r.fits(next, at); err != nil {
+			r.log.Error("a change that was made for some time goes on: what was before does not go with what was changed since", zap.String("setting", name), zap.Error(err))
+			next = d.forGood(name)
+		}
+		d = next
+	}
+	return d
+}
+
+// fits says what is wrong with the settings of d, nil for nothing.
+func (r *Room) fits(d Document, at time.Time) error {
+	base := d.base()
+	if err := r.file.Load().Check(base); err != nil {
+		return err
+	}
+	for _, f := range d.Events.FaultsIn(base, at) {
+		return fmt.Errorf("the event %s: %w", f.Event, f)
+	}
+	return nil
+}
+
 // Follow has the room go by the event that is in force at now, on every gate, or by none, and ends
 // the changes of operators that were made for some time. Gates do so about once a second. The first makes the change, and the others learn of it.
 func (r *Room) Follow(ctx context.Context, now time.Time) error {
@@ -303,14 +341,18 @@ func (r *Room) Follow(ctx context.Context, now time.Time) error {
 		by = "time"
 	}
 	err := r.configure(ctx, now, by, func(d Document) (Document, error) {
-		d = d.ended(at.Time())
+		d = r.ended(d, at.Time())
 		return d.withEvents(d.Events, at.Time()), nil
 	})
 	if err != nil && !errors.Is(err, queue.ErrConflict) && r.failed != active {
 		r.failed = active
 		r.log.Error("an event cannot be put in force; it is tried again", zap.String("event", active.Name), zap.Error(err))
 	}
-	if err == nil {
+	switch {
+	case err != nil:
+	case by == "time":
+		r.log.Info("what was changed for some time is as it was before")
+	default:
 		r.failed = queue.ActiveEvent{}
 		s := r.queue.Settings()
 		r.log.Info("event", zap.String("event", s.Event.Name), zap.Bool("prequeueing", s.Event.Prequeueing))

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -112,6 +114,11 @@ func (r *Room) Patch(ctx context.Context, now time.Time, patch []byte, lasts tim
 		merged, named, faults, err := d.Changes.merge(patch)
 		if err != nil {
 			return d, err
+		}
+		for _, name := range slices.Sorted(maps.Keys(named)) {
+			if lasts > 0 && string(named[name]) == "null" {
+				faults = append(faults, fmt.Errorf("%s: null takes a change back for good: it cannot be for some time", name))
+			}
 		}
 		base := merged.over(*d.File)
 		if err := r.file.Load().Check(base); err != nil {

@@ -79,7 +79,7 @@ func rules(s *feature.Setup, settings *queue.Settings) map[string]any {
 	shuffled := settings.Event.Shuffle && method.KeepsOrder()
 	return map[string]any{
 		"closed":           settings.RejectsAll(),
-		"paused":           everyone && settings.HoldsNew(),
+		"paused":           everyone && settings.HoldsNew() || settings.HeldByOperators(),
 		"shuffled":         shuffled,
 		"random":           method.Draws(),
 		"ordered":          method.KeepsOrder() && !shuffled,

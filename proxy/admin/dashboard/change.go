@@ -30,6 +30,15 @@ type Question struct {
 	Back     string // the page that the operator came from
 	Outdated bool   // somebody has changed the room since the question was asked
 	MayEnd   bool   // it may be for some time only
+	For      string // the time that was chosen before; "" for none
+}
+
+// A Time is one for which a change may be made.
+type Time struct{ Key, Name string }
+
+// Times are those that there are to choose from.
+func (Question) Times() []Time {
+	return []Time{{"5m", "5 minutes"}, {"15m", "15 minutes"}, {"30m", "30 minutes"}, {"1h", "an hour"}, {"4h", "four hours"}}
 }
 
 // Line is a setting that is to be changed, or was.
