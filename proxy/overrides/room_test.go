@@ -209,3 +209,26 @@ func TestAChangeForSomeTimeEndsByItselfAtEveryGate(t *testing.T) {
 	assert.Equal(t, "ben", document(a).By["queue_all"].By)
 	assert.NotEmpty(t, logs.All())
 }
+
+func TestWhatCannotEndHoldsUpNothingElseThatEnds(t *testing.T) {
+	r, logs := gate(t, memstore.New())
+	for _, change := range []struct {
+		patch string
+		lasts time.Duration
+	}{
+		{`{"queue_ticket_ttl": "1m"}`, 0},
+		{`{"queue_ticket_ttl": "10m", "queue_all": true}`, 5 * time.Minute},
+		{`{"refresh_interval": "1m"}`, 0}, // with which a minute's ticket cannot be
+	} {
+		require.NoError(t, r.Patch(bg, start, []byte(change.patch), change.lasts, "ann"))
+	}
+	require.NoError(t, r.Follow(bg, start.Add(5*time.Minute)))
+	assert.False(t, r.Queue().Settings().QueueAll, "the hold is over")
+	assert.Equal(t, 10*time.Minute, r.Queue().Settings().QueueTicketTTL, "the longer ticket goes on")
+	assert.True(t, document(r).By["queue_ticket_ttl"].Until.IsZero())
+	assert.Len(t, logs.FilterMessageSnippet("goes on: what was before does not go").All(), 1)
+
+	faults := new(overrides.FaultsError)
+	require.ErrorAs(t, r.Patch(bg, start, []byte(`{"queue_ticket_ttl": null}`), time.Minute, "ann"), &faults)
+	assert.Contains(t, faults.Error(), "queue_ticket_ttl: null takes a change back for good")
+}
