@@ -29,6 +29,15 @@ func parseColour(text string) (c colour, ok bool) {
 // String is the colour as style sheets write it.
 func (c colour) String() string { return fmt.Sprintf("#%02x%02x%02x", c[0], c[1], c[2]) }
 
+// opposite is black or white, whichever is easier to read on c. One of them has a contrast of at
+// least 4.58 to every colour.
+func (c colour) opposite() colour {
+	if c.contrast(black) > c.contrast(white) {
+		return black
+	}
+	return white
+}
+
 // readableOn is the colour nearest to c, by as much of another as is mixed into it, that can be read
 // beside paper, and in how many steps of 64 it was found.
 func (c colour) readableOn(paper, other colour) (nearest colour, steps int) {

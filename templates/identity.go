@@ -66,14 +66,13 @@ func CheckHelpURL(address string) string {
 	return "is not a URL such as https://help.example.com/ or mailto:help@example.com"
 }
 
-// AccentText is the colour of text on the accent, black or white, whichever is easier to read.
-// One of them has a contrast of at least 4.58 to every colour, and WCAG 2.2 AA asks for 4.5.
+// AccentText is the colour of text on the accent, black or white; "" without an accent.
 func (i Identity) AccentText() string {
 	accent, ok := parseColour(i.Accent)
 	switch {
 	case !ok:
 		return ""
-	case accent.contrast(black) > accent.contrast(white):
+	case accent.opposite() == black:
 		return "#000"
 	}
 	return "#fff"

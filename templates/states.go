@@ -1,6 +1,9 @@
 package templates
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // State is a state of a room by name, for previews and checks.
 type State struct {
@@ -154,4 +157,10 @@ func heldStates() []State {
 		{"queue all, passthrough", held(methodPassthrough)},
 		{"queue all, reject", held(methodReject)},
 	}
+}
+
+// MadeUp is somebody who is shown a page in a state of [States], for previews: they came three minutes
+// before now.
+func MadeUp(now time.Time, d Data) Visitor {
+	return Visitor{LastUpdated: now, ArrivedAt: now.Add(-3 * time.Minute), RefreshSeconds: 20, LeftSeconds: 20, Place: d.Place, Entry: "4F7KQ2M9", SupportCode: SupportCode([]byte("7F3K-Q2M9"))}
 }

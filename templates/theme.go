@@ -38,7 +38,7 @@ func paletteFor(paper colour) (palette, colour) {
 	light, dark := palettes()
 	onLight, steps := paper.readableOn(light.soft, light.other)
 	onDark, stepsDark := paper.readableOn(dark.soft, dark.other)
-	if steps < stepsDark || steps == stepsDark && paper.luminance() > 0.18 {
+	if steps < stepsDark || steps == stepsDark && paper.opposite() == black {
 		return light, onLight
 	}
 	return dark, onDark
@@ -91,17 +91,13 @@ func (i Identity) theme() string {
 		css.WriteString("@media screen{html{background:" + i.Background + "}main{max-width:35rem;padding:clamp(1.25rem,6vw,2.5rem);border-radius:1rem;background:var(--paper)}}")
 	}
 	if accent, ok := parseColour(i.Accent); ok {
-		bar := func(paper colour) colour {
-			other := black
-			if paper.luminance() < 0.18 {
-				other = white
-			}
-			nearest, _ := accent.readableOn(paper, other)
-			return nearest
+		bar := func(paper colour) string {
+			nearest, _ := accent.readableOn(paper, paper.opposite())
+			return nearest.String()
 		}
-		css.WriteString(":root{--accent:" + i.Accent + ";--on-accent:" + i.AccentText() + ";--glow:" + i.Accent + ";--bar:" + bar(light.paper).String() + "}")
+		css.WriteString(":root{--accent:" + i.Accent + ";--on-accent:" + i.AccentText() + ";--glow:" + i.Accent + ";--bar:" + bar(light.paper) + "}")
 		if dark.paper != light.paper {
-			css.WriteString("@media (prefers-color-scheme:dark){:root{--bar:" + bar(dark.paper).String() + "}}")
+			css.WriteString("@media (prefers-color-scheme:dark){:root{--bar:" + bar(dark.paper) + "}}")
 		}
 	}
 	if i.Font != "" {

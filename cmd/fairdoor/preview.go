@@ -112,8 +112,7 @@ func (p *preview) render(cmd *cobra.Command) ([]byte, error) {
 	if !p.json {
 		rendered = set.Page(set.Match(p.lang), data)
 	}
-	now := time.Now().UTC()
-	return rendered.AppendTo(nil, templates.Visitor{LastUpdated: now, ArrivedAt: now.Add(-3 * time.Minute), RefreshSeconds: 20, LeftSeconds: 20, Place: data.Place, Entry: "4F7KQ2M9", SupportCode: templates.SupportCode([]byte("7F3K-Q2M9"))}), nil
+	return rendered.AppendTo(nil, templates.MadeUp(time.Now().UTC(), data)), nil
 }
 
 func stateNames() (names []string) {

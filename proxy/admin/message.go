@@ -58,12 +58,7 @@ func (a *api) showPreview(w http.ResponseWriter, r *http.Request, of Room) {
 		reply.Problem(w, http.StatusNotFound, "There is no such state.")
 		return
 	}
-	h := w.Header()
-	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Cache-Control", "no-store")
-	h.Set("Referrer-Policy", "no-referrer")
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("X-Frame-Options", "SAMEORIGIN")
-	h.Set("Content-Security-Policy", strings.TrimPrefix(policy+"; sandbox; frame-ancestors 'self'", "; "))
+	dashboard.SetHeaders(w.Header(), strings.TrimPrefix(policy+"; sandbox; frame-ancestors 'self'", "; "))
+	w.Header().Set("X-Frame-Options", "SAMEORIGIN")
 	_, _ = w.Write(page) // whoever asked may be gone
 }

@@ -159,11 +159,6 @@ func (a *api) showReport(w http.ResponseWriter, r *http.Request, of Room) {
 		return
 	}
 	to, name := from.AddDate(0, 0, 1), of.Queue().Name()
-	h := w.Header()
-	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Cache-Control", "no-store")
-	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; frame-ancestors 'none'")
-	h.Set("Referrer-Policy", "no-referrer")
-	h.Set("X-Content-Type-Options", "nosniff")
+	dashboard.SetHeaders(w.Header(), "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; frame-ancestors 'none'")
 	a.show(report.Make(report.Config{Room: name, From: from, To: to, Now: a.Clock(), Gates: []record.Excerpt{a.Record.Excerpt(name, from, to)}}).WriteHTML(w))
 }

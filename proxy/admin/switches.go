@@ -117,7 +117,7 @@ func (a *api) makeChange(w http.ResponseWriter, r *http.Request, of Room) {
 // changeAndTell makes a change, for so long or for good, and shows the page that the operator came
 // from, with what was done.
 func (a *api) changeAndTell(w http.ResponseWriter, r *http.Request, of Room, patch []byte, lasts time.Duration) {
-	before, wouldEnd := overrides.Of(of.Describe().Configuration).By, false // by itself, what was changed before
+	before := overrides.Of(of.Describe().Configuration).By
 	if err := a.change(r, of, patch, lasts); err != nil {
 		status, detail, faults := unchanged(err)
 		a.refuse(w, r, of, status, detail, faults)
@@ -126,15 +126,16 @@ func (a *api) changeAndTell(w http.ResponseWriter, r *http.Request, of Room, pat
 	done := &dashboard.Done{Text: of.Queue().Name() + " is changed, on every gate."}
 	c := of.Describe().Configuration
 	at := strconv.FormatInt(c.At.Time().UnixMilli(), 10)
+	wouldHaveEnded := false // by itself, what is changed
 	for _, change := range a.changesAt(of, at) {
 		if queue.Setting(change.What) != nil {
 			done.What = append(done.What, dashboard.Line{Name: change.What, Now: inWords(change.From), Then: inWords(change.To)})
 			done.Until = overrides.Of(c).By[change.What].Until
-			wouldEnd = wouldEnd || !before[change.What].Until.IsZero()
+			wouldHaveEnded = wouldHaveEnded || !before[change.What].Until.IsZero()
 		}
 	}
 	page := r.PostFormValue("page")
-	if back, _ := a.backTo(of, at, ""); len(back) > 0 && !wouldEnd {
+	if back, _ := a.backTo(of, at, ""); len(back) > 0 && !wouldHaveEnded {
 		done.Undo = &dashboard.Undo{Action: pageOf(of, "undo"), Fields: map[string]string{"done": at, "page": page, "version": strconv.FormatInt(c.Version, 10)}}
 	}
 	a.tell(w, r, pageOf(of, page), done)

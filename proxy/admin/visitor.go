@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/admin/dashboard"
+	"github.com/fairdoor-gate/fairdoor/proxy/reply"
 )
 
 // searchVisitors answers with the visitors whom an operator looks for; with the page of the only
@@ -34,9 +35,13 @@ func (a *api) searchVisitors(w http.ResponseWriter, r *http.Request) {
 
 // showVisitor answers with where one visitor is.
 func (a *api) showVisitor(w http.ResponseWriter, r *http.Request, of Room) {
+	code, ok := codeIn(r.PathValue("code"))
+	if !ok {
+		reply.Problem(w, http.StatusNotFound, "A support code has eight letters and digits, such as 7F3K-Q2M9.")
+		return
+	}
 	ctx, cancel := context.WithTimeout(r.Context(), patience)
 	defer cancel()
-	code, _ := codeIn(r.PathValue("code"))
 	v := dashboard.Visitor{Frame: a.roomFrame(r, of, "-"), Code: code, Ahead: of.IsAhead(a.Clock(), code)}
 	v.Title, v.Live = code+" · "+v.Room.Name, true
 	list, err := a.findIn(ctx, of, code)

@@ -68,7 +68,7 @@ func (v *Visit) Recognise(r *http.Request, of *Room, s *Setup, now time.Time, se
 	for _, f := range s.Recognisers {
 		f.Recognise(r, v)
 	}
-	if len(of.Overrides.Ahead()) > 0 && v.Ticket.State == queue.Waiting {
+	if v.Ticket.State == queue.Waiting && len(of.Overrides.Ahead()) > 0 {
 		if code := s.Pages.Support.CodeOf(v.Ticket.ID); of.Overrides.IsAhead(now, string(code[:])) {
 			v.Ahead = queue.AheadOfAll
 		}

@@ -22,13 +22,12 @@ func (r *Room) PutAhead(ctx context.Context, now time.Time, code string, ahead b
 	defer r.mu.Unlock()
 	return r.configure(ctx, now, by, func(d Document) (Document, error) {
 		at := r.at(now).Time()
-		next := maps.Clone(d.Ahead)
-		if next == nil {
-			next = map[string]Author{}
-		}
-		maps.DeleteFunc(next, func(_ string, a Author) bool { return !at.Before(a.Until) })
+		next := d.aheadAt(at)
 		delete(next, code)
 		if ahead {
+			if next == nil {
+				next = map[string]Author{}
+			}
 			next[code] = Author{By: by, At: at, Until: at.Add(aheadFor)}
 		}
 		if len(next) > mostAhead {
@@ -39,11 +38,18 @@ func (r *Room) PutAhead(ctx context.Context, now time.Time, code string, ahead b
 	})
 }
 
+// aheadAt are those of d who are ahead at a moment still.
+func (d Document) aheadAt(at time.Time) map[string]Author {
+	still := maps.Clone(d.Ahead)
+	maps.DeleteFunc(still, func(_ string, by Author) bool { return by.endedAt(at) })
+	return still
+}
+
 // Ahead are the visitors whom operators have put ahead, by their support codes; empty for nobody.
 func (r *Room) Ahead() map[string]Author { return r.document().Ahead }
 
 // IsAhead says whether operators have put the visitor of a support code ahead.
 func (r *Room) IsAhead(now time.Time, code string) bool {
 	by, found := r.Ahead()[code]
-	return found && r.at(now).Time().Before(by.Until)
+	return found && !by.endedAt(r.at(now).Time())
 }

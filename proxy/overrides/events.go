@@ -291,22 +291,21 @@ func (r *Room) suspendMisfits(events event.List, made int, base queue.Settings, 
 // ended returns d without what has ended by itself at a moment. What was before a change may not go
 // with what was changed since: then the change goes on, for good.
 func (r *Room) ended(d Document, at time.Time) Document {
-	d.Ahead = maps.Clone(d.Ahead)
-	maps.DeleteFunc(d.Ahead, func(_ string, by Author) bool { return by.endedAt(at) })
+	d.Ahead = d.aheadAt(at)
 	all, over := d, []string{}
 	for name, by := range d.By {
 		if by.endedAt(at) {
 			all, over = all.without(name), append(over, name)
 		}
 	}
-	if r.fits(all, at) == nil {
+	if len(r.misfits(all.base(), d.Events, at)) == 0 {
 		return all
 	}
 	slices.Sort(over)
 	for _, name := range over {
 		next := d.without(name)
-		if err := r.fits(next, at); err != nil {
-			r.log.Error("a change that was made for some time goes on: what was before does not go with what was changed since", zap.String("setting", name), zap.Error(err))
+		if faults := r.misfits(next.base(), d.Events, at); len(faults) > 0 {
+			r.log.Error("a change that was made for some time goes on: what was before does not go with what was changed since", zap.String("setting", name), zap.Errors("faults", faults))
 			next = d.forGood(name)
 		}
 		d = next
@@ -314,20 +313,20 @@ func (r *Room) ended(d Document, at time.Time) Document {
 	return d
 }
 
-// fits says what is wrong with the settings of d, nil for nothing.
-func (r *Room) fits(d Document, at time.Time) error {
-	base := d.base()
+// misfits are what is wrong with settings, an event's aside, and with the events over them.
+func (r *Room) misfits(base queue.Settings, events event.List, at time.Time) (faults []error) {
 	if err := r.file.Load().Check(base); err != nil {
-		return err
+		faults = append(faults, err)
 	}
-	for _, f := range d.Events.FaultsIn(base, at) {
-		return fmt.Errorf("the event %s: %w", f.Event, f)
+	for _, f := range events.FaultsIn(base, at) {
+		faults = append(faults, fmt.Errorf("the event %s: %w", f.Event, f))
 	}
-	return nil
+	return faults
 }
 
 // Follow has the room go by the event that is in force at now, on every gate, or by none, and ends
-// the changes of operators that were made for some time. Gates do so about once a second. The first makes the change, and the others learn of it.
+// the changes of operators that were made for some time. Gates do so about once a second. The first
+// makes the change, and the others learn of it.
 func (r *Room) Follow(ctx context.Context, now time.Time) error {
 	if r.file.Load() == nil || !r.changes(now) {
 		return nil

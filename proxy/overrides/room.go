@@ -120,13 +120,7 @@ func (r *Room) Patch(ctx context.Context, now time.Time, patch []byte, lasts tim
 				faults = append(faults, fmt.Errorf("%s: null takes a change back for good: it cannot be for some time", name))
 			}
 		}
-		base := merged.over(*d.File)
-		if err := r.file.Load().Check(base); err != nil {
-			faults = append(faults, err)
-		}
-		for _, f := range d.Events.FaultsIn(base, r.at(now).Time()) {
-			faults = append(faults, fmt.Errorf("the event %s: %w", f.Event, f))
-		}
+		faults = append(faults, r.misfits(merged.over(*d.File), d.Events, r.at(now).Time())...)
 		if err := errors.Join(faults...); err != nil {
 			return d, &FaultsError{Faults: strings.Split(err.Error(), "\n")}
 		}

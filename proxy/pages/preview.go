@@ -17,6 +17,5 @@ func (p *Room) Preview(now time.Time, state, language, message string) (page []b
 	}
 	d := states[i].Data
 	d.RoomName, d.Message = p.Name, message
-	v := templates.Visitor{LastUpdated: now, ArrivedAt: now.Add(-3 * time.Minute), RefreshSeconds: 20, LeftSeconds: 20, Place: d.Place, SupportCode: templates.SupportCode([]byte("7F3K-Q2M9"))}
-	return p.Set.Page(p.Set.Match(language), d).AppendTo(nil, v), p.Set.ContentSecurityPolicy(), true
+	return p.Set.Page(p.Set.Match(language), d).AppendTo(nil, templates.MadeUp(now, d)), p.Set.ContentSecurityPolicy(), true
 }

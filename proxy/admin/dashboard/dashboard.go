@@ -99,23 +99,24 @@ func ServeAsset(w http.ResponseWriter, r *http.Request) {
 const policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; frame-src 'self'; img-src 'self' data:; form-action 'self'; " +
 	"base-uri 'none'; frame-ancestors 'none'"
 
-// write answers with one of the pages.
-func write(w http.ResponseWriter, r *http.Request, status int, name string, data any) error {
-	return send(w, r, status, pages.Lookup(name), data)
-}
-
-// send answers with the page of a template.
-func send(w http.ResponseWriter, r *http.Request, status int, page *template.Template, data any) error {
-	var text bytes.Buffer
-	if err := page.Execute(&text, data); err != nil {
-		return err
-	}
-	h := w.Header()
+// SetHeaders sets what all pages for operators have, and what a page may do: a
+// Content-Security-Policy.
+func SetHeaders(h http.Header, policy string) {
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Cache-Control", "no-store")
 	h.Set("Content-Security-Policy", policy)
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("X-Content-Type-Options", "nosniff")
+}
+
+// write answers with one of the pages.
+func write(w http.ResponseWriter, r *http.Request, status int, name string, data any) error {
+	var text bytes.Buffer
+	if err := pages.ExecuteTemplate(&text, name, data); err != nil {
+		return err
+	}
+	h := w.Header()
+	SetHeaders(h, policy)
 	h.Set("X-Frame-Options", "DENY")
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	return pack(w, r, status, text.Bytes())
