@@ -45,6 +45,20 @@ func endEarly(answer http.Header, r *http.Request) {
 	}
 }
 
+// continuedOnce answers a request that waits for 100 Continue. net/http says it as soon as the body is
+// read, and that begins when the origin has said it: passed on, too, it would be said twice.
+type continuedOnce struct{ http.ResponseWriter }
+
+// Unwrap is for http.ResponseController.
+func (w continuedOnce) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// WriteHeader passes on the status of an answer, but for 100 Continue.
+func (w continuedOnce) WriteHeader(status int) {
+	if status != http.StatusContinue {
+		w.ResponseWriter.WriteHeader(status)
+	}
+}
+
 // leaving is for how long a visitor may go on sending a body whose request has its answer.
 const leaving = 500 * time.Millisecond
 

@@ -144,6 +144,9 @@ func (o *Origin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if r.ContentLength != 0 { // else net/http would wait for the end of the body before it sends an answer
 		_ = http.NewResponseController(w).EnableFullDuplex() // a server that knows nothing of it waits for nothing
+		if r.Header.Get("Expect") != "" {
+			w = continuedOnce{w}
+		}
 	}
 	// An answer without a Content-Type stays without: a key with no values keeps net/http from
 	// guessing one.
