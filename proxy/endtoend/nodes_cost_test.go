@@ -48,7 +48,7 @@ func (s *nodes) alone() *nodes {
 // Requests of accepted visitors go to two gates with a Redis and to two that have
 // their stores inside, in turns.
 func TestAcceptedVisitorsCostNoMoreWithASharedStore(t *testing.T) {
-	const turns, people, requests = 5, 4, 250
+	const turns, people, requests = 15, 4, 500
 	shared := serveNodes(t, 2, limits{active: 1000, perMinute: 100_000, session: time.Minute})
 	own := shared.alone()
 	cost := map[*nodes]int{}
