@@ -38,6 +38,9 @@ type passageKey struct{}
 // passage. A field without values is never sent.
 const admitted = "Fairdoor-Admitted"
 
+// unanswered marks it in the same way once the origin has not answered.
+const unanswered = "Fairdoor-Unanswered"
+
 // pass sends a request on to an origin, without our cookies. With assertions, one goes along that
 // says whether the visitor is in.
 func (g *Gate) pass(w http.ResponseWriter, r *http.Request, to http.Handler, by *assertion.Room, in bool) {
@@ -93,6 +96,9 @@ func (g *Gate) forward(w http.ResponseWriter, r *http.Request, v *feature.Visit,
 	r = ask(r, v.Room, v.Setup, v)
 	w.Header()[admitted] = nil
 	serve(w, outgoing(r, v.Setup.Assertions, true, g.o.Log), v, d.Ticket.ID, v.Setup.Watchers)
+	if _, failed := w.Header()[unanswered]; failed && !v.Setup.Origin.Failing() {
+		v.Setup.Log.Warn("a visitor was told that the origin did not answer", v.Setup.SupportCode(d.Ticket.ID))
+	}
 }
 
 // serve has the origin answer a visitor with a ticket, while features watch.
@@ -181,6 +187,7 @@ func (g *Gate) originFailed(w http.ResponseWriter, r *http.Request, status int) 
 		languages = p.visit.Setup.Languages()
 	}
 	if _, ok := h[admitted]; ok && status >= http.StatusInternalServerError {
+		h[unanswered] = nil
 		kind = templates.SlotKept
 		again := tryAgain + rand.N(tryAgain)
 		h["Retry-After"] = []string{strconv.Itoa(again)}

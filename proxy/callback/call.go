@@ -15,7 +15,8 @@ import (
 type Call struct {
 	Visitor string       `json:"visitor"` // see VisitorOf
 	Room    string       `json:"room"`
-	Ticket  string       `json:"ticket"`   // sealed
+	Ticket  string       `json:"ticket"` // sealed
+	Support string       `json:"supportCode"`
 	Subject queue.ID     `json:"subject"`  // who they are to the site; the zero ID if it does not say
 	Rank    int16        `json:"priority"` // in an exact line
 	From    netip.Prefix `json:"network"`  // the network that they asked from

@@ -214,12 +214,13 @@ func (f *Feature) callOf(r *http.Request, p *part, v *feature.Visit) (c Call, ok
 	}
 	sealed, err := p.seal(v.Ticket)
 	if err != nil { // which no ticket causes
-		v.Setup.Log.Error("ticket not sealed", zap.Error(err))
+		v.Setup.Log.Error("ticket not sealed", v.Setup.SupportCode(v.Ticket.ID), zap.Error(err))
 		return c, false
 	}
+	code := v.Setup.Pages.Support.CodeOf(v.Ticket.ID)
 	name, network := v.Setup.Config.Name, networks.Of(v.Setup.Trust.ClientAddr(r))
 	return Call{
-		Visitor: VisitorOf(name, v.Ticket.ID), Room: name, Ticket: sealed,
+		Visitor: VisitorOf(name, v.Ticket.ID), Room: name, Ticket: sealed, Support: string(code[:]),
 		Subject: v.Subject, Rank: v.Priority, From: network, Around: networks.SiteOf(network), Key: p.keys[0].Public(),
 		Site: v.Setup.Trust.Scheme(r) + "://" + r.Host, Address: feature.WayIn(f.gate, v.Room, r, r.URL.Query().Get("to")), Language: v.Setup.Languages().Match(feature.HeaderValue(r.Header["Accept-Language"])),
 		Ends: v.Now.Add(v.Room.Settings().QueueTicketTTL), Foretold: isNear(v.Room, &room.Decision{Ticket: v.Ticket, Place: place}),

@@ -135,7 +135,7 @@ func (d *Desk) change(visitor string, how func(*entry)) {
 // note keeps a call. The caller holds mu.
 func (d *Desk) note(e *entry) {
 	if err := d.keep(&e.Call); err != nil { // it goes on all the same, if the gate lives for so long
-		d.o.Log.Warn("visitor who is to be called not kept", zap.Error(err))
+		d.o.Log.Warn("visitor who is to be called not kept", zap.String("supportCode", e.Support), zap.Error(err))
 	}
 }
 
@@ -176,7 +176,7 @@ func (d *Desk) push(ctx context.Context, now time.Time, c *Call) {
 		return
 	}
 	if err != nil {
-		d.o.Log.Warn("visitor not called", zap.String("room", c.Room), zap.String("kind", string(c.Owed.Kind)), zap.Error(err))
+		d.o.Log.Warn("visitor not called", zap.String("room", c.Room), zap.String("supportCode", c.Support), zap.String("kind", string(c.Owed.Kind)), zap.Error(err))
 	}
 	d.change(c.Visitor, func(e *entry) {
 		switch {

@@ -24,7 +24,7 @@ func (r *Room) Say(ctx context.Context, now time.Time, t *queue.Ticket, said str
 	case problem == "":
 		r.Queue.Say(ctx, now, t.ID, text)
 	case !r.refusedNote.Swap(true):
-		r.Setup().Log.Error("what the site says of a visitor is refused; so is other such data", zap.String("problem", problem))
+		r.Setup().Log.Error("what the site says of a visitor is refused; so is other such data", r.Setup().SupportCode(t.ID), zap.String("problem", problem))
 	}
 }
 

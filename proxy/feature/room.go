@@ -135,6 +135,25 @@ type Site interface {
 // Named makes name that of the room.
 func (s *Setup) Named(name string) { s.Config.Name, s.named = name, []string{name} }
 
+// SupportCode is the support code that the page of a visitor shows, for the log. It is worked out
+// only for a line that is written.
+func (s *Setup) SupportCode(id queue.ID) zap.Field {
+	if id == (queue.ID{}) {
+		return zap.Skip()
+	}
+	return zap.Stringer("supportCode", supportCode{&s.Pages.Support, id})
+}
+
+type supportCode struct {
+	key *pages.SupportKey
+	of  queue.ID
+}
+
+func (c supportCode) String() string {
+	code := c.key.CodeOf(c.of)
+	return string(code[:])
+}
+
 // Languages are those of the room's built-in pages.
 func (s *Setup) Languages() *templates.Languages { return s.Pages.Set.Languages }
 

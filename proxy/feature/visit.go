@@ -59,7 +59,7 @@ func (v *Visit) Recognise(r *http.Request, of *Room, s *Setup, now time.Time, se
 	claim, refused := s.Subjects.Read(r, s.Trust, now)
 	if refused != nil {
 		of.Refuse(metrics.BadToken)
-		s.Log.Debug("token refused", zap.Error(refused))
+		s.Log.Debug("token refused", s.SupportCode(v.Ticket.ID), zap.Error(refused))
 	}
 	v.Note = claim.Note
 	if claim.Subject != "" {
