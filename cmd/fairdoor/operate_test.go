@@ -64,8 +64,8 @@ func TestSetChangesARoomAndShowsWhatItChanges(t *testing.T) {
 			"total_active_users   500     → 800\nnew_users_per_minute 300     → 400\nmessage              (empty) → Hello\nshop is changed, on every gate.\n", "", 0},
 		{"set shop total_active_users=null queueing_method=random -y",
 			"total_active_users 800  → as in the file\nqueueing_method    fifo → random\nshop is changed, on every gate.\n", "", 0},
-		{"queue-all shop on --yes", "queue_all off → on\nshop is changed, on every gate.\n", "", 0},
-		{"set shop queue_all=off --yes", "queue_all on → off\nshop is changed, on every gate.\n", "", 0},
+		{"queue-all shop on --yes", "queue_all off → on\nThose who wait read both: \"Admissions are paused at the moment.\" and \"Hello\"\nshop is changed, on every gate.\n", "", 0},
+		{"set shop queue_all=off --yes", "queue_all on → off\nThe message stays: those who wait go on reading \"Hello\" beside their wait.\nshop is changed, on every gate.\n", "", 0},
 		{"set shop session_duration=90s --yes", "session_duration 5m → 1m30s\nshop is changed, on every gate.\n", "", 0},
 
 		{"set shop total_active_users=500 new_users_per_minute=many", "", `new_users_per_minute: "many" is not a whole number in plain digits`, 2},
@@ -81,7 +81,7 @@ func TestSetChangesARoomAndShowsWhatItChanges(t *testing.T) {
 		{"set shop queue_all=on queue_all=off", "", `is not KEY=VALUE with a key of its own`, 2},
 		{"set shop", "", "this takes: fairdoor set ROOM KEY=VALUE…", 2},
 		{"queue-all shop yes", "", "this takes: fairdoor queue-all ROOM on, or off", 2},
-		{"queue-all shop on", "queue_all off → on\n", "nothing was changed: nobody can be asked here, so say --yes", 2},
+		{"queue-all shop on", "queue_all off → on\nThose who wait read both: \"Admissions are paused at the moment.\" and \"Hello\"\n", "nothing was changed: nobody can be asked here, so say --yes", 2},
 	} {
 		stdout, stderr, code := fairdoor(t, strings.Fields(c.line)...)
 		assert.Equal(t, c.code, code, c.line)
@@ -154,6 +154,31 @@ func TestWebhooksAreListedAndTested(t *testing.T) {
 	}, time.Minute, 50*time.Millisecond)
 	assert.Zero(t, code, stderr)
 	assert.Regexp(t, `team +https://hooks\.test +all +shop +0 +2 +0 +20..-..-..T..:..:..Z asking the receiver`, stdout)
+}
+
+func TestSetSaysWithWhatPeopleReadAMessage(t *testing.T) {
+	startShop(t)
+	const soon, both = "You will be let in soon.", `Those who wait read both: "Admissions are paused at the moment." and "You will be let in soon."`
+	for _, c := range []struct {
+		set, told string
+	}{
+		{"message=" + soon, ""},
+		{"total_active_users=600", ""},
+		{"queue_all=on", both},
+		{"total_active_users=700", ""},
+		{"message=null", ""},
+		{"message=" + soon, both},
+		{"hold_active=now", ""},
+		{"hold_active=off", ""},
+		{"queue_all=off", `The message stays: those who wait go on reading "You will be let in soon." beside their wait.`},
+		{"suspended=on", `While the room is suspended nobody waits, and so nobody reads "You will be let in soon."`},
+	} {
+		stdout, _, code := fairdoor(t, "set", "shop", c.set)
+		assert.Equal(t, 2, code, "it asks")
+		assert.Equal(t, c.told, strings.Join(strings.Split(strings.TrimSpace(stdout), "\n")[1:], "\n"), c.set)
+		_, stderr, code := fairdoor(t, "set", "shop", c.set, "--yes")
+		require.Zero(t, code, stderr)
+	}
 }
 
 func TestSetSaysWhatAnEventGoesOver(t *testing.T) {

@@ -32,7 +32,8 @@ func newSetCommand() *cobra.Command {
 		Long: `Change limits and switches of a room of a running gate, at once and on every gate.
 The keys are those of the configuration file. KEY=null goes back to what the file has.
 
-It shows what is changed and asks first. Where nobody can answer, --yes is needed.`,
+It shows what is changed, and with what those who wait will read a message, and asks
+first. Where nobody can answer, --yes is needed.`,
 		Example: `  fairdoor set shop total_active_users=800 new_users_per_minute=400
   fairdoor set shop message="Back in five minutes." --yes
   fairdoor set shop total_active_users=null`,
@@ -160,6 +161,9 @@ func changeRoom(cmd *cobra.Command, flags *adminFlags, room string, patch map[st
 	if err := showChanges(out, patch, before); err != nil {
 		return err
 	}
+	if err := readTogether(cmd.Context(), api, out, room, patch, before); err != nil {
+		return err
+	}
 	what := "Change " + room + " on every gate"
 	if how.lasts > 0 {
 		what += " for " + setting.FormatDuration(how.lasts)
@@ -230,6 +234,28 @@ func showChanges(out io.Writer, patch, before map[string]json.RawMessage) error 
 		fmt.Fprintf(table, "%s\t%s\t→ %s\n", f.Name, row(inWords(before[f.Name])), then)
 	}
 	return table.Flush()
+}
+
+// readTogether writes with what those who wait will read a message, if it is to be asked.
+func readTogether(ctx context.Context, api client.API, out io.Writer, room string, patch, before map[string]json.RawMessage) error {
+	status, err := client.Get[admin.StatusJSON](ctx, api, client.Path("rooms", room, "status"))
+	if err != nil {
+		return err
+	}
+	after := maps.Clone(before)
+	maps.Copy(after, patch)
+	maps.DeleteFunc(after, func(_ string, value json.RawMessage) bool { return string(value) == "null" })
+	var was, then queue.Settings
+	for s, values := range map[*queue.Settings]map[string]json.RawMessage{&was: before, &then: after} {
+		text, err := json.Marshal(values)
+		if err = errors.Join(err, json.Unmarshal(text, s)); err != nil {
+			return fmt.Errorf("reading the room's settings: %w", err)
+		}
+	}
+	if told := admin.ReadTogether(&was, &then, status.Reason); told != "" {
+		_, err = fmt.Fprintln(out, told)
+	}
+	return err
 }
 
 // inWords is a value of the API as people read it.
