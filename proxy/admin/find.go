@@ -3,6 +3,7 @@ package admin
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -54,8 +55,8 @@ func (a *api) getFound(w http.ResponseWriter, r *http.Request) {
 }
 
 // find finds visitors of all rooms: by their support code, a part of what the site calls them, their
-// id, or the site's own name for them. Of those who wait, but in an exact line, it knows those who
-// have checked in at this gate lately.
+// id, the site's own name for them, or what features know them by. Of those who wait, but in an exact
+// line, it knows those who have checked in at this gate lately.
 func (a *api) find(ctx context.Context, q string) FoundJSON {
 	found := FoundJSON{Visitors: []FoundVisitor{}}
 	for of := range a.Gate.Rooms() {
@@ -74,11 +75,12 @@ func (a *api) find(ctx context.Context, q string) FoundJSON {
 func (a *api) findIn(ctx context.Context, of Room, q string) ([]FoundVisitor, error) {
 	var list []FoundVisitor
 	code, _ := codeIn(q)
+	known, failed := a.knownBy(ctx, of, q)
 	for p := range of.Queue().Presents(a.Clock()) {
 		if hasLine(of) || len(list) == maxFound || ctx.Err() != nil { // an exact line names them
 			break
 		}
-		if of.SupportCode(p.Short) == code || strings.EqualFold(q, hex.EncodeToString(p.Short[:])) {
+		if known[p.Short] || of.SupportCode(p.Short) == code || strings.EqualFold(q, hex.EncodeToString(p.Short[:])) {
 			list = append(list, a.present(of, p))
 		}
 	}
@@ -91,7 +93,7 @@ func (a *api) findIn(ctx context.Context, of Room, q string) ([]FoundVisitor, er
 	}
 	is := func(id queue.ID, note string) bool {
 		return of.SupportCode([8]byte(id[:8])) == code || strings.EqualFold(q, id.String()) || id == room.SubjectID(of.Queue().Name(), q) ||
-			note != "" && strings.Contains(strings.ToLower(labelOf(note)), strings.ToLower(q))
+			note != "" && strings.Contains(strings.ToLower(labelOf(note)), strings.ToLower(q)) || known[[8]byte(id[:8])]
 	}
 	for _, s := range roster.Seated {
 		if is(s.ID, s.Note) {
@@ -103,7 +105,23 @@ func (a *api) findIn(ctx context.Context, of Room, q string) ([]FoundVisitor, er
 			list = append(list, a.inLine(of, in))
 		}
 	}
-	return list, nil
+	return list, failed
+}
+
+// knownBy are the first halves of the ids of visitors whom features know by a text.
+func (a *api) knownBy(ctx context.Context, of Room, text string) (known map[[8]byte]bool, failed error) {
+	known = map[[8]byte]bool{}
+	for _, part := range a.parts {
+		if part.Find == nil {
+			continue
+		}
+		ids, err := part.Find(ctx, of, text)
+		failed = errors.Join(failed, err)
+		for _, id := range ids {
+			known[[8]byte(id[:8])] = true
+		}
+	}
+	return known, failed
 }
 
 // heard has the digits that people may have heard as letters, and leaves out what they add.

@@ -44,7 +44,13 @@ func (a *api) roomFrame(r *http.Request, of Room, path string) dashboard.Frame {
 		b.Until = overrides.Of(of.Describe().Configuration).By["queue_all"].Until
 	}
 	f := a.frame(r, b.Name)
-	for _, t := range tabs {
+	shown := slices.Clone(tabs)
+	for _, part := range a.parts {
+		if part.Tab.Name != "" && part.Tab.Of(of) {
+			shown = append(shown, tab{part.Tab.Path, part.Tab.Name})
+		}
+	}
+	for _, t := range shown {
 		b.Tabs = append(b.Tabs, dashboard.Tab{Name: t.name, Path: pageOf(of, t.path), Current: t.path == path})
 		if t.path == path {
 			f.Title = t.name + " · " + b.Name

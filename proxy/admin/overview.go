@@ -30,7 +30,7 @@ const (
 // pages are the resources of the dashboard, which are for browsers.
 func (a *api) pages() []Resource {
 	const one = "/rooms/{room}"
-	return []Resource{
+	all := []Resource{
 		{Pattern: "GET /{$}", Answer: a.getOverview},
 		{Pattern: "GET " + one, Answer: a.withRoom(a.showNow)},
 		{Pattern: "GET " + one + "/limits", Answer: a.withRoom(a.showLimits)},
@@ -50,6 +50,10 @@ func (a *api) pages() []Resource {
 		{Pattern: "POST " + one + "/visitors/{code}/change", Answer: a.withRoom(a.changeVisitor)},
 		{Pattern: "POST /logout", Answer: a.logOut},
 	}
+	for _, part := range a.parts {
+		all = append(all, part.Tab.Pages...)
+	}
+	return all
 }
 
 // frame is what a page has around it.

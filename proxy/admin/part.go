@@ -13,7 +13,9 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/fairdoor-gate/fairdoor/proxy/admin/dashboard"
 	"github.com/fairdoor-gate/fairdoor/proxy/record"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // Part is what a feature has of the API, and of the dashboard.
@@ -26,6 +28,19 @@ type Part struct {
 	Begin string
 	// Section is the feature's on the dashboard; "" for none now. It is nil for none ever.
 	Section func(context.Context) (template.HTML, error)
+	// Tab is the feature's page of rooms, beside those that all rooms have; the zero Tab for none.
+	Tab Tab
+	// Find returns the visitors of a room whom the feature knows by a text; nil for a feature that knows
+	// nobody.
+	Find func(ctx context.Context, of Room, text string) ([]queue.ID, error)
+}
+
+// Tab is a page of rooms that a feature has, and what belongs to it.
+type Tab struct {
+	Path  string // the last part of its address
+	Name  string
+	Of    func(Room) bool // says which rooms have it
+	Pages []Resource      // the page itself, and those that its links and forms lead to: they are no part of the API
 }
 
 // Resource is something that the API answers for: a method and a path, in the form of
@@ -65,6 +80,41 @@ func (a API) LogOf(of Room) *zap.Logger { return a.of.log(of) }
 
 // StoreFailed answers that the store does not answer.
 func (a API) StoreFailed(w http.ResponseWriter, of Room, err error) { a.of.storeFailed(w, of, err) }
+
+// ShowPage answers with the tab of a room that has a path, or with a page below it.
+func (a API) ShowPage(w http.ResponseWriter, r *http.Request, of Room, path string, content template.HTML) {
+	v := dashboard.Page{Frame: a.of.roomFrame(r, of, path), Content: content}
+	a.of.show(v.Write(w, r))
+}
+
+// Ask answers with a question. Whoever says no comes back to the page that the form names; to yes the
+// action below the room answers.
+func (a API) Ask(w http.ResponseWriter, r *http.Request, of Room, title, action string, q dashboard.Question) {
+	page := r.PostFormValue("page")
+	q.Frame, q.Action, q.Back = a.of.roomFrame(r, of, "-"), pageOf(of, action), pageOf(of, page)
+	q.Title, q.Fields["page"] = title, page
+	a.of.show(q.Write(w, r))
+}
+
+// Tell sends an operator to a page of a room, which says what they have done. An undo is a form for
+// the action below the room; nil where there is none.
+func (a API) Tell(w http.ResponseWriter, r *http.Request, of Room, page, text, action string, undo map[string]string) {
+	done := &dashboard.Done{Text: text}
+	if undo != nil {
+		done.Undo = &dashboard.Undo{Action: pageOf(of, action), Fields: undo}
+	}
+	a.of.tell(w, r, pageOf(of, page), done)
+}
+
+// Refuse answers with why nothing was changed.
+func (a API) Refuse(w http.ResponseWriter, r *http.Request, of Room, status int, detail string, faults ...string) {
+	a.of.refuse(w, r, of, status, detail, faults)
+}
+
+// ReadForm reads the form that a request brings; if it cannot, it has answered instead.
+func (a API) ReadForm(w http.ResponseWriter, r *http.Request, of Room) bool {
+	return a.of.readForm(w, r, of)
+}
 
 // How many a listing tells at a time.
 const (

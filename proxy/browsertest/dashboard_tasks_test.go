@@ -197,3 +197,35 @@ func TestValuesOfAChartAreReadByKeyboardAndFinger(t *testing.T) {
 		h.tab.Screenshot("dashboard-task-charts-" + h.by)
 	})
 }
+
+func TestMakeAPassForTenPeopleAndRevokeIt(t *testing.T) {
+	eachHand(t, func(t *testing.T, d *desk, h *hands) {
+		h.tab.Open(d.url + "/rooms/shop")
+		h.press(`[href="/rooms/shop/passes"]`, `document.querySelector('#make')`)
+		h.fill("#name", "Friday press")
+		h.fill("#people", "10")
+		h.fill("#site", d.front)
+		h.press(`[value=make]`, `document.querySelector('.answer .main')`)
+		assert.Contains(t, h.tab.Text(), "for 10 people")
+		h.isWhole()
+		h.press(`.answer .main`, `document.querySelector('.link img')`)
+		assert.Contains(t, h.tab.Text(), "Friday press is made.")
+		h.isWhole()
+		h.tab.Screenshot("dashboard-task-pass-" + h.by)
+		holder, link := browser.Visitor(t), browsertest.Eval[string](h.tab, `document.querySelector('.link a').href`)
+		holder.Open(link)
+		holder.Do(chromedp.Click(chromedp.CSS("form button")))
+		holder.Until(`location.pathname === '/'`)
+
+		h.press(`[href="/rooms/shop/passes"]`, `document.querySelector('#pass-list table')`)
+		assert.Contains(t, h.tab.Text(), "1 of 10")
+		h.isWhole()
+		h.tab.Screenshot("dashboard-task-passes-" + h.by)
+		h.press(`#pass-list button`, `document.querySelector('.answer .main')`)
+		assert.Contains(t, h.tab.Text(), "It cannot be undone.")
+		h.isWhole()
+		h.press(`.answer .main`, `document.querySelector('.done')`)
+		assert.Contains(t, h.tab.Text(), "The pass is revoked")
+		assert.Contains(t, d.get("/api/v1/rooms/shop/passes"), "revokedAt")
+	})
+}

@@ -3,6 +3,7 @@ package browsertest_test
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -30,6 +31,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/config"
 	"github.com/fairdoor-gate/fairdoor/proxy/left"
 	"github.com/fairdoor-gate/fairdoor/proxy/outbound"
+	"github.com/fairdoor-gate/fairdoor/proxy/passes"
 	"github.com/fairdoor-gate/fairdoor/proxy/record"
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
 	"github.com/fairdoor-gate/fairdoor/proxy/watch"
@@ -37,6 +39,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/event"
 	"github.com/fairdoor-gate/fairdoor/queue/memstore"
+	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 	"github.com/fairdoor-gate/fairdoor/queue/waits"
 )
 
@@ -74,6 +77,8 @@ func newDesk(t *testing.T, token string) *desk {
 	}
 	shop, chat := room("shop", "/", 20), room("chat", "/chat", 50)
 	shop.Events, chat.Commands = plannedEvents(time.Now()), append(chat.Commands, left.Command)
+	shop.Options = shop.Options.With(passes.RoomOptions{On: true})
+	database := filepath.Join(t.TempDir(), "passes.db")
 	hosts, err := outbound.ParseHosts([]string{"127.0.0.1"})
 	require.NoError(t, err)
 	d := &desk{t: t, token: token}
@@ -81,7 +86,8 @@ func newDesk(t *testing.T, token string) *desk {
 		Keys: []cookie.Key{key}, Rooms: []proxy.RoomConfig{shop, chat},
 		Parts: config.Parts{watch.Name: watch.Config{Hooks: []webhooks.Hook{{Name: "team", URL: origin.JoinPath("/told")}}, Hosts: hosts}},
 	},
-		proxy.Options{Store: memstore.New(), AdminToken: token, History: pastHours(t.TempDir(), time.Now())})
+		proxy.Options{Store: memstore.New(), AdminToken: token, History: pastHours(t.TempDir(), time.Now()),
+			Record: func(ctx context.Context) (*waitlist.Store, error) { return waitlist.Open(ctx, database) }})
 	require.NoError(t, err)
 	t.Cleanup(d.gate.Close)
 	d.admin = httptest.NewServer(d.gate.Admin())
@@ -166,6 +172,7 @@ func (d *desk) setting(name string) string {
 // pagesOfTheDashboard are paths of the dashboard, by the names of their pictures.
 var pagesOfTheDashboard = map[string]string{
 	"rooms": "/", "now": "/rooms/shop", "limits": "/rooms/shop/limits", "message": "/rooms/shop/message", "events": "/rooms/shop/events", "history": "/rooms/shop/history",
+	"passes": "/rooms/shop/passes",
 }
 
 func TestTheDashboardOnAPhoneATabletAndADesk(t *testing.T) {

@@ -4,22 +4,20 @@ package move
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/netip"
 	"net/url"
-	"strconv"
 	"time"
 
 	"go.uber.org/zap"
-	"rsc.io/qr"
 
 	"github.com/fairdoor-gate/fairdoor/cookie"
 	"github.com/fairdoor-gate/fairdoor/proxy/feature"
 	"github.com/fairdoor-gate/fairdoor/proxy/networks"
+	"github.com/fairdoor-gate/fairdoor/proxy/qrcode"
 	"github.com/fairdoor-gate/fairdoor/proxy/reply"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/room"
@@ -123,7 +121,7 @@ func (p *part) offer(w http.ResponseWriter, r *http.Request, of *feature.Room, s
 	link, err := p.link(r, &v)
 	var picture string
 	if err == nil && p.feature.pictures.PerMinute(s.Trust.ClientAddr(r), v.Now, picturesPerMinute) {
-		picture, err = pictureOf(link)
+		picture, err = qrcode.URL(link)
 	}
 	if err != nil { // which no ticket causes
 		s.Log.Error("link not made", s.SupportCode(v.Ticket.ID), zap.Error(err))
@@ -239,29 +237,4 @@ func (p *part) page(w http.ResponseWriter, r *http.Request, status int, view pas
 	h.Set("Content-Language", language)
 	h.Set("X-Robots-Tag", "noindex")
 	reply.ForOne(w, r, status, feature.HTMLType[0], body)
-}
-
-// pictureOf is a text as a QR code: an SVG in a URL with the scheme data.
-func pictureOf(text string) (string, error) {
-	code, err := qr.Encode(text, qr.L)
-	if err != nil {
-		return "", fmt.Errorf("drawing a link: %w", err)
-	}
-	const quiet = 4 // modules around the code (ISO 18004)
-	b := fmt.Appendf(nil, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %[1]d %[1]d" shape-rendering="crispEdges"><path fill="#fff" d="M0 0h%[1]dv%[1]dH0z"/><path stroke="#000" d="`, code.Size+2*quiet)
-	for y := range code.Size {
-		for x := 0; x < code.Size; x++ {
-			from := x
-			for code.Black(x, y) {
-				x++
-			}
-			if x > from { // a line through the middle of the modules
-				b = strconv.AppendInt(append(b, 'M'), int64(from+quiet), 10)
-				b = strconv.AppendInt(append(b, ' '), int64(y+quiet), 10)
-				b = strconv.AppendInt(append(b, ".5h"...), int64(x-from), 10)
-			}
-		}
-	}
-	b = append(b, `"/></svg>`...)
-	return "data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(b), nil
 }

@@ -2,6 +2,7 @@ package passes
 
 import (
 	_ "embed" // for the document
+	"errors"
 	"net/http"
 	"strconv"
 	"time"
@@ -28,7 +29,7 @@ type operators struct {
 func (f *Feature) Admin(a admin.API) admin.Part {
 	const all = "/api/v1/rooms/{room}/passes"
 	o := operators{a, f}
-	return admin.Part{Document: document, Resources: []admin.Resource{
+	return admin.Part{Document: document, Tab: o.tab(), Find: o.find, Resources: []admin.Resource{
 		{Pattern: "GET " + all, Answer: o.withPasses(o.getPasses)},
 		{Pattern: "POST " + all, Answer: o.withPasses(o.postPasses)},
 		{Pattern: "DELETE " + all + "/{pass}", Answer: admin.Patient(o.withPasses(o.deletePasses))},
@@ -117,17 +118,26 @@ func (o operators) postPasses(w http.ResponseWriter, r *http.Request, in admin.R
 	if !ok {
 		return
 	}
-	like, count, fault := parsePass(body, o.passes.gate.Now())
+	made, fault, err := o.make(r, in, of, body)
 	if fault != "" {
 		reply.Problem(w, http.StatusUnprocessableEntity, "No pass was made: "+fault)
 		return
 	}
+	o.tellPasses(w, in, of, made, err)
+}
+
+// make makes the passes of an order, or says what is wrong with it.
+func (o operators) make(r *http.Request, in admin.Room, of *Room, order []byte) (made []waitlist.Pass, fault string, err error) {
+	like, count, fault := parsePass(order, o.passes.gate.Now())
+	if fault != "" {
+		return nil, fault, nil
+	}
 	like.MadeBy = waitlist.Operator(o.By(r))
-	made, err := of.Make(r.Context(), like, count)
+	made, err = of.Make(r.Context(), like, count)
 	if err == nil {
 		o.note(r, in, "passes made", "", like.Name+" ("+string(like.Kind)+", "+strconv.Itoa(count)+" × "+strconv.Itoa(like.Uses)+")")
 	}
-	o.tellPasses(w, in, of, made, err)
+	return made, "", err
 }
 
 // PassOrder asks for passes that are good For a duration, or until they expire. Uses and Count are
@@ -195,32 +205,40 @@ func isPassName(text string) bool {
 // have: sessions, and places in an exact line. That can be asked of passes that are revoked
 // already.
 func (o operators) deletePasses(w http.ResponseWriter, r *http.Request, in admin.Room, of *Room) {
-	which := r.PathValue("pass")
 	endSessions := r.URL.Query().Get("end_sessions") == "true"
+	done, err := o.revoke(r, in, of, r.PathValue("pass"), endSessions)
+	switch {
+	case errors.Is(err, errSessions):
+		o.StoreFailed(w, in, err)
+	case err != nil:
+		o.tellPasses(w, in, of, nil, err)
+	case done.named == 0:
+		reply.Problem(w, http.StatusNotFound, "No pass has this id or name.")
+	case done.Revoked == 0 && !endSessions:
+		reply.Problem(w, http.StatusNotFound, "No pass of this id or name is in force.")
+	default:
+		reply.JSON(w, done)
+	}
+}
+
+// errSessions is that the sessions of passes could not be ended.
+var errSessions = errors.New("ending the sessions of passes")
+
+// revoke revokes the passes of an id or a name, and ends what their holders have, if it is to.
+func (o operators) revoke(r *http.Request, in admin.Room, of *Room, which string, endSessions bool) (done RevokedJSON, err error) {
 	named, ended, err := of.Revoke(r.Context(), which, waitlist.Operator(o.By(r)))
+	done = RevokedJSON{Revoked: ended, named: len(named)}
 	if ended > 0 {
 		o.note(r, in, "passes revoked", which, "")
 	}
-	switch {
-	case err != nil:
-		o.tellPasses(w, in, of, nil, err)
-		return
-	case len(named) == 0:
-		reply.Problem(w, http.StatusNotFound, "No pass has this id or name.")
-		return
-	case ended == 0 && !endSessions:
-		reply.Problem(w, http.StatusNotFound, "No pass of this id or name is in force.")
-		return
+	if err != nil || done.named == 0 || !endSessions {
+		return done, err
 	}
-	sessions := 0
-	if endSessions {
-		o.note(r, in, "sessions of passes ended", which, "")
-		if sessions, err = o.endSessionsOf(r, in, of, named); err != nil {
-			o.StoreFailed(w, in, err)
-			return
-		}
+	o.note(r, in, "sessions of passes ended", which, "")
+	if done.Sessions, err = o.endSessionsOf(r, in, of, named); err != nil {
+		err = errors.Join(errSessions, err)
 	}
-	reply.JSON(w, RevokedJSON{ended, sessions})
+	return done, err
 }
 
 // RevokedJSON says how many passes were revoked, and how many sessions and places of their holders
@@ -228,6 +246,8 @@ func (o operators) deletePasses(w http.ResponseWriter, r *http.Request, in admin
 type RevokedJSON struct {
 	Revoked  int `json:"revoked"`
 	Sessions int `json:"sessions"`
+
+	named int // how many there are, with those that were revoked before
 }
 
 // endSessionsOf ends what the holders of passes have, and counts whom it concerns.

@@ -5,7 +5,7 @@
 //	room.go     the passes of a room: what was configured, and which are revoked
 //	holder.go   the cookie of somebody who has used a pass
 //	serve.go    the page of a link, and that on which people type codes
-//	operate.go  what operators make and revoke
+//	operate.go  what operators make and revoke, by the API of admin.go and the pages of dashboard.go
 //
 // A link has the id of its pass, sealed with the cookie keys; a code has 60 random bits, of which
 // the record has the hash. To look at a link uses up nothing: that takes the button of its page.

@@ -57,7 +57,7 @@ func (f *Feature) Part(ctx context.Context, s *feature.Setup) (feature.Part, err
 		f.known[name] = &Known{}
 	}
 	r, err := New(
-		Config{Room: name, Only: only, Language: s.Config.Language, Identity: s.Identity, Keys: s.Keys, Cookie: s.Config.CookieAttributes},
+		Config{Room: name, Host: s.Config.Routes[0].Host, Only: only, Language: s.Config.Language, Identity: s.Identity, Keys: s.Keys, Cookie: s.Config.CookieAttributes},
 		Options{Clock: f.gate.Now, Log: f.gate.Log(), Record: record.Passes(), Problem: f.gate.Problem, Enter: f.gate.Attempts().PerMinute},
 		f.known[name])
 	if err != nil {

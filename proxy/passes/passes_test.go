@@ -1,8 +1,10 @@
 package passes_test
 
 import (
+	"html"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -327,4 +329,75 @@ func TestAPassCountsWhereItIsBoundTo(t *testing.T) {
 
 func TestTheDocumentHasTheFieldsOfAPass(t *testing.T) {
 	admintest.HasFields(t, gatetest.Start(t).Admin(), "Pass", passes.PassJSON{})
+}
+
+// sendsForm sends a form of the dashboard, answers yes to what it asks, and returns the question and
+// the page that comes then.
+func sendsForm(f *gatetest.Fixture, path string, form url.Values) (asked, then string) {
+	f.T.Helper()
+	send := func(path string, form url.Values) string {
+		return f.API(http.MethodPost, path, form.Encode(), nil, gatetest.With("Content-Type", "application/x-www-form-urlencoded")).Body
+	}
+	asked = send(path, form)
+	_, question, found := strings.Cut(asked, `class="card"`)
+	require.True(f.T, found, asked)
+	action, fields := gatetest.FormOf(f.T, question)
+	return asked, send(action, fields)
+}
+
+func TestPassesAreMadeShownAndRevokedInTheDashboard(t *testing.T) {
+	f := gatetest.Start(t, gatetest.TakingPasses(t))
+	order := url.Values{"do": {"make"}, "page": {"passes"}, "name": {"Friday press"}, "people": {"10"}, "links": {"one"}, "kind": {"in"}, "for": {"24h"}, "site": {"shop.example/x"}}
+	assert.Contains(t, f.API(http.MethodGet, "/rooms/shop", "", nil).Body, `href="/rooms/shop/passes"`)
+	asked, page := sendsForm(f, "/rooms/shop/passes/ask", order)
+	assert.Contains(t, asked, "Make Friday press?")
+	assert.Contains(t, asked, "for 10 people")
+	assert.Contains(t, page, "Friday press is made.")
+	link := regexp.MustCompile(`href="https://shop\.example(/\.fairdoor/pass/shop\?t=[^"]+)"`).FindStringSubmatch(page)
+	require.NotNil(t, link, page)
+	assert.Contains(t, page, `<img src="data:image/svg`)
+	code := regexp.MustCompile(`[A-Z2-7]{4}-[A-Z2-7]{4}-[A-Z2-7]{4}`).FindString(page)
+	require.NotEmpty(t, code)
+
+	f.Full()
+	holder := f.Visitor()
+	require.Equal(t, http.StatusSeeOther, presses(holder, html.UnescapeString(link[1])).Status)
+	require.False(t, holder.Get("/").In())
+	f.Pass(time.Second)
+	for _, by := range []string{"Friday press", code, strings.ToLower(code)} {
+		var found struct{ Visitors []struct{ Status string } }
+		f.API(http.MethodGet, "/api/v1/visitors?q="+url.QueryEscape(by), "", &found)
+		require.Len(t, found.Visitors, 1, by)
+		assert.Equal(t, "waiting", found.Visitors[0].Status)
+	}
+	assert.Contains(t, f.API(http.MethodGet, "/rooms/shop/passes", "", nil).Body, "1 of 10")
+
+	asked, page = sendsForm(f, "/rooms/shop/passes/ask", url.Values{"do": {"revoke"}, "page": {"passes"}, "pass": {"Friday press"}})
+	assert.Contains(t, asked, "It cannot be undone.")
+	assert.Contains(t, page, "The pass is revoked")
+	assert.Contains(t, page, `<span class="soft">revoked</span>`)
+	history := f.API(http.MethodGet, "/rooms/shop/history", "", nil).Body
+	assert.Contains(t, history, "Friday press (in, 1 × 10)")
+	assert.Contains(t, history, "passes revoked")
+}
+
+func TestALinkForEachIsMadeInTheDashboard(t *testing.T) {
+	f := gatetest.Start(t, gatetest.TakingPasses(t))
+	order := url.Values{"do": {"make"}, "page": {"passes"}, "name": {"crew"}, "people": {"3"}, "links": {"each"}, "kind": {"ahead"}, "for": {"1h"}}
+	asked, page := sendsForm(f, "/rooms/shop/passes/ask", order)
+	assert.Contains(t, asked, "3, for one person each")
+	assert.Contains(t, page, "3 passes are made.")
+	assert.Len(t, regexp.MustCompile(`href="/\.fairdoor/pass/shop\?t=`).FindAllString(page, -1), 3)
+
+	order.Set("people", "101")
+	refused := f.API(http.MethodPost, "/rooms/shop/passes/ask", order.Encode(), nil, gatetest.With("Content-Type", "application/x-www-form-urlencoded"))
+	assert.Contains(t, refused.Body, "at most 100 links")
+	order.Set("people", "many")
+	refused = f.API(http.MethodPost, "/rooms/shop/passes/ask", order.Encode(), nil, gatetest.With("Content-Type", "application/x-www-form-urlencoded"))
+	assert.Contains(t, refused.Body, "The number of people is a whole number from 1")
+}
+
+func TestARoomWithoutPassesHasNoPageOfThem(t *testing.T) {
+	f := gatetest.Start(t)
+	assert.NotContains(t, f.API(http.MethodGet, "/rooms/shop", "", nil).Body, "/rooms/shop/passes")
 }

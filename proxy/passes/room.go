@@ -29,6 +29,7 @@ const keepCookie = 400 * 24 * time.Hour
 // Config is what a room's passes are configured with.
 type Config struct {
 	Room     string
+	Host     string // that the room is on; "" for any
 	Only     bool   // nobody gets into the room without a pass
 	Language string // default of the pages; "" for en-US
 	Identity templates.Identity
@@ -55,6 +56,11 @@ type Options struct {
 type Known struct {
 	revoked atomic.Pointer[map[string]bool] // their ids
 
+	// What the dashboard remembers: the passes that it has made last, with their codes, and what links
+	// begin with.
+	made atomic.Pointer[[]waitlist.Pass]
+	site atomic.Pointer[string]
+
 	mu    sync.Mutex
 	users map[queue.ID]queue.ID // of the site, by the use of a pass that they were the first to bring
 }
@@ -62,6 +68,20 @@ type Known struct {
 func (k *Known) isRevoked(id string) bool {
 	ids := k.revoked.Load()
 	return ids != nil && (*ids)[id]
+}
+
+// codeOf is the code of a pass, as long as no others are made in the dashboard; "" then.
+func (k *Known) codeOf(id string) string {
+	made := k.made.Load()
+	if made == nil {
+		return ""
+	}
+	for _, p := range *made {
+		if p.ID == id {
+			return p.Code
+		}
+	}
+	return ""
 }
 
 // belongsTo says whether a use of a pass is that of a user of the site, which is the first who has

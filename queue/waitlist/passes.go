@@ -116,14 +116,26 @@ func scanPass(scan func(into ...any) error) (p Pass, err error) {
 
 // List returns the passes of a room in the order in which they were made, after the one with that
 // id, or from the first; at most so many.
-func (p *Passes) List(ctx context.Context, room, after string, most int) (list []Pass, err error) {
-	err = each(ctx, p.db.reader, `SELECT `+passColumns+` FROM passes WHERE room = $1
-		AND ($2 = '' OR (made_at, id) > (SELECT made_at, id FROM passes WHERE id = $2)) ORDER BY made_at, id LIMIT $3`,
-		[]any{room, after, most}, func(scan func(into ...any) error) error {
-			one, err := scanPass(scan)
-			list = append(list, one)
-			return err
-		})
+func (p *Passes) List(ctx context.Context, room, after string, most int) ([]Pass, error) {
+	return p.listed(ctx, `room = $1 AND ($2 = '' OR (made_at, id) > (SELECT made_at, id FROM passes WHERE id = $2)) ORDER BY made_at, id LIMIT $3`, room, after, most)
+}
+
+// Latest returns the passes of a room that were made last, the last first; at most so many.
+func (p *Passes) Latest(ctx context.Context, room string, most int) ([]Pass, error) {
+	return p.listed(ctx, `room = $1 ORDER BY made_at DESC, id DESC LIMIT $2`, room, most)
+}
+
+// Called returns the passes of a room that have an id, a name or a code; at most so many.
+func (p *Passes) Called(ctx context.Context, room, text string, most int) ([]Pass, error) {
+	return p.listed(ctx, `room = $1 AND (id = $2 OR name = $2 OR code = $3) ORDER BY made_at DESC, id DESC LIMIT $4`, room, text, hash(NormalCode(text)), most)
+}
+
+func (p *Passes) listed(ctx context.Context, condition string, values ...any) (list []Pass, err error) {
+	err = each(ctx, p.db.reader, `SELECT `+passColumns+` FROM passes WHERE `+condition, values, func(scan func(into ...any) error) error {
+		one, err := scanPass(scan)
+		list = append(list, one)
+		return err
+	})
 	return list, err
 }
 

@@ -1,6 +1,9 @@
 package dashboard
 
-import "net/http"
+import (
+	"html/template"
+	"net/http"
+)
 
 // Form is what can be changed of a room.
 type Form struct {
@@ -23,8 +26,9 @@ type Question struct {
 	Fields   map[string]string // that the answer brings along
 	Text     string            // what it is about, where it has no lines
 	Lines    []Line
-	Event    *Event   // that it is about; nil for none
-	Forecast []string // what it does to the line
+	Event    *Event        // that it is about; nil for none
+	About    template.HTML // what it is about, as a feature shows it
+	Forecast []string      // what it does to the line
 	Warnings []string
 	Final    bool   // it cannot be undone
 	Back     string // the page that the operator came from

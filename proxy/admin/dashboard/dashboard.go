@@ -58,8 +58,8 @@ func load() (map[string]asset, *template.Template) {
 	return loaded, template.Must(template.New("").Funcs(words).Funcs(assets).ParseFS(files, "page/*.html"))
 }
 
-// Section is the template of a section that a feature has on the overview. It has the functions of
-// the pages that write words.
+// Section is the template of what a feature has on a page: on the overview, or on a page of rooms. It
+// has the functions of the pages that write words.
 type Section struct{ of *template.Template }
 
 // NewSection reads the template of a section.

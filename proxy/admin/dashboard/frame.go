@@ -1,6 +1,10 @@
 package dashboard
 
-import "time"
+import (
+	"html/template"
+	"net/http"
+	"time"
+)
 
 // Frame is what every page has around it.
 type Frame struct {
@@ -42,4 +46,15 @@ type Done struct {
 type Undo struct {
 	Action string
 	Fields map[string]string
+}
+
+// Page is a page of a room that a feature has.
+type Page struct {
+	Frame
+	Content template.HTML
+}
+
+// Write answers with the page.
+func (p Page) Write(w http.ResponseWriter, r *http.Request) error {
+	return write(w, r, http.StatusOK, "page.html", p)
 }

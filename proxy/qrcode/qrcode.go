@@ -1,0 +1,35 @@
+// Package qrcode draws links, so that a phone can read them off a screen.
+package qrcode
+
+import (
+	"encoding/base64"
+	"fmt"
+	"strconv"
+
+	"rsc.io/qr"
+)
+
+// URL returns a text as a QR code: an SVG in a URL with the scheme data.
+func URL(text string) (string, error) {
+	code, err := qr.Encode(text, qr.L)
+	if err != nil {
+		return "", fmt.Errorf("drawing a link: %w", err)
+	}
+	const quiet = 4 // modules around the code (ISO 18004)
+	b := fmt.Appendf(nil, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %[1]d %[1]d" shape-rendering="crispEdges"><path fill="#fff" d="M0 0h%[1]dv%[1]dH0z"/><path stroke="#000" d="`, code.Size+2*quiet)
+	for y := range code.Size {
+		for x := 0; x < code.Size; x++ {
+			from := x
+			for code.Black(x, y) {
+				x++
+			}
+			if x > from { // a line through the middle of the modules
+				b = strconv.AppendInt(append(b, 'M'), int64(from+quiet), 10)
+				b = strconv.AppendInt(append(b, ' '), int64(y+quiet), 10)
+				b = strconv.AppendInt(append(b, ".5h"...), int64(x-from), 10)
+			}
+		}
+	}
+	b = append(b, `"/></svg>`...)
+	return "data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(b), nil
+}
