@@ -15,6 +15,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/config"
 	"github.com/fairdoor-gate/fairdoor/proxy/crawler"
 	"github.com/fairdoor-gate/fairdoor/proxy/feature"
+	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
 	"github.com/fairdoor-gate/fairdoor/proxy/origin"
 	"github.com/fairdoor-gate/fairdoor/proxy/record"
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
@@ -111,6 +112,9 @@ type Options struct {
 
 	// Docs, if set, is what the admin handler serves at /docs/: the documentation.
 	Docs http.Handler
+
+	// Metrics are what the program around the gate tells Prometheus.
+	Metrics metrics.Source
 
 	features func(feature.Gate, *Options) []feature.Feature // what rooms may have; all by default
 }

@@ -81,6 +81,10 @@ func New(ctx context.Context, c Config, o Options) (*Gate, error) {
 	g.crawlers = crawler.NewVerifier(crawler.Config{Resolver: g.o.Resolver, Clock: g.o.Clock, Enter: services{g}.Enter})
 	g.events = events.NewHub(events.Config{Clock: g.o.Clock, Uint64: g.o.Uint64, Turn: g.o.Turn, Survive: services{g}.Survive, Detach: detach})
 	g.metrics = metrics.New(metricsGate{g})
+	if more := g.o.Metrics; more.Collect != nil {
+		g.metrics.Collect(more.Collect, more.Numbers...)
+	}
+	g.o.Store = g.metrics.Store(g.o.Store)
 	services{g}.collectRecord()
 	g.sync, g.stop = context.WithCancel(context.WithoutCancel(ctx))
 	g.features = g.o.features(services{g}, &g.o)
@@ -107,6 +111,8 @@ func New(ctx context.Context, c Config, o Options) (*Gate, error) {
 
 // ServeHTTP answers a visitor's request.
 func (g *Gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	g.metrics.Begin()
+	defer g.metrics.End()
 	s := g.current.Load()
 	g.noticeForwarding(r, s)
 	switch {

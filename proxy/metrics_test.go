@@ -14,6 +14,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/config"
 	"github.com/fairdoor-gate/fairdoor/proxy/gatetest"
 	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/estimate"
 )
 
 func TestMetricsTellWhatHappened(t *testing.T) {
@@ -68,6 +69,41 @@ func TestMetricsTellWhatHappened(t *testing.T) {
 	assert.EqualValues(t, 1, m["fairdoor_origin_response_seconds "+f.Site.URL+" 3xx"].GetHistogram().GetSampleCount())
 	assert.Zero(t, m["fairdoor_origin_failing "+f.Site.URL].GetGauge().GetValue())
 	assert.Contains(t, m, "go_goroutines")
+}
+
+func TestMetricsSayWhyNobodyIsLetIn(t *testing.T) {
+	f := gatetest.Start(t)
+	for _, c := range []struct{ patch, reason, told string }{
+		{`{}`, "none", ""},
+		{`{"queue_all": true}`, "queue_all", "fairdoor_queue_all shop"},
+		{`{"queue_all": null, "hold_active": "now"}`, "held", "fairdoor_hold_active shop"},
+		{`{"hold_active": null, "queueing_method": "reject"}`, "method_rejects", ""},
+		{`{"queueing_method": null, "suspended": true}`, "none", "fairdoor_suspended shop"},
+	} {
+		f.Patch(c.patch)
+		f.Pass(time.Second)
+		m := f.Families()
+		for _, why := range estimate.Reasons() {
+			assert.Equal(t, why == estimate.Reason(c.reason), m["fairdoor_reason "+string(why)+" shop"].GetGauge().GetValue() == 1, "%s: %s", c.patch, why)
+		}
+		for _, name := range []string{"fairdoor_queue_all shop", "fairdoor_hold_active shop", "fairdoor_suspended shop", "fairdoor_sold_out shop"} {
+			assert.Equal(t, name == c.told, m[name].GetGauge().GetValue() == 1, "%s: %s", c.patch, name)
+		}
+	}
+	m := f.Families()
+	assert.EqualValues(t, 1, m["fairdoor_gates shop"].GetGauge().GetValue())
+	assert.Positive(t, m["fairdoor_store_seconds sync"].GetHistogram().GetSampleCount())
+	assert.NotZero(t, m["fairdoor_store_seconds configure"].GetHistogram().GetSampleCount())
+}
+
+func TestRequestsUnderWayAreCounted(t *testing.T) {
+	f := gatetest.Start(t)
+	under := func() float64 { return f.Families()["fairdoor_requests"].GetGauge().GetValue() }
+	inside := 0.
+	f.Site.Will(func(http.ResponseWriter, *http.Request) { inside = under() })
+	require.Equal(t, http.StatusOK, f.Visitor().Get("/").Status)
+	assert.EqualValues(t, 1, inside)
+	require.Eventually(t, func() bool { return under() == 0 }, gatetest.Patience, time.Millisecond)
 }
 
 func TestMetricsTellOfFailures(t *testing.T) {

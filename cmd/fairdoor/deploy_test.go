@@ -23,6 +23,7 @@ import (
 
 	main "github.com/fairdoor-gate/fairdoor/cmd/fairdoor"
 	"github.com/fairdoor-gate/fairdoor/examples/stage/stagetest"
+	"github.com/fairdoor-gate/fairdoor/queue/certtest"
 	"github.com/fairdoor-gate/fairdoor/queue/porttest"
 )
 
@@ -200,6 +201,7 @@ func TestTheManifestsRunTheGateAsItIs(t *testing.T) {
 
 // watched has everything that the alerts and the dashboard know of.
 const watched = `
+tls: {certificates: [{cert: cert.pem, key: key.pem}]}
 rooms:
   - {name: shop, total_active_users: 5, new_users_per_minute: 5, admission_control_latency: 1s}
 waitlists: [{name: beta, room: shop, url: https://shop.example.com}]
@@ -216,6 +218,7 @@ func serving(t *testing.T, configuration string) (admin string, told <-chan stri
 	t.Cleanup(site.Close)
 	path := filepath.Join(dir, "fairdoor.yaml")
 	require.NoError(t, os.WriteFile(path, []byte("origin: "+site.URL+configuration), 0o600))
+	require.NoError(t, certtest.Write(filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem"), "shop.test"))
 
 	socket, err := net.ListenPacket("unixgram", filepath.Join(dir, "notify"))
 	require.NoError(t, err)

@@ -282,6 +282,7 @@ func TestThePageOfMetricsHasThoseThatThereAre(t *testing.T) {
 var counters = []string{
 	"fairdoor_wait_seconds", "fairdoor_refused_tokens_total", "fairdoor_refused_tickets_total", "fairdoor_crowded_places_total", "fairdoor_tickets_elsewhere_total",
 	"fairdoor_challenges_total", "fairdoor_origin_latency_seconds", "fairdoor_origin_error_ratio", "fairdoor_family_rooms", "fairdoor_family_rooms_limit", "fairdoor_decisions_total",
+	"fairdoor_call_messages_total",
 }
 
 func TestThePageOfPathsHasThoseThatAreAnswered(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -28,6 +29,7 @@ type server struct {
 	config   *config.Config
 	log      *zap.Logger
 	gate     *proxy.Gate
+	metrics  *programMetrics
 	public   *listen.Server
 	admin    *http.Server
 	insecure *listen.Server                         // redirects plain HTTP; nil if none is to be
@@ -40,12 +42,14 @@ type server struct {
 // startServer makes a gate and serves it at the addresses of c. Without a record of the rooms'
 // days, the gate keeps one in memory.
 func startServer(ctx context.Context, c *config.Config, gc proxy.Config, store queue.Store, days *record.Record, log *zap.Logger) (*server, error) {
+	tells := new(programMetrics)
+	tells.inForce(c)
 	gate, err := proxy.New(ctx, gc, pace(c.Store, proxy.Options{Store: store, Log: log, AdminToken: c.AdminToken, Record: waitlistRecord(c), History: days, StateDir: c.StateDir,
-		Docs: docs.Handler()}))
+		Docs: docs.Handler(), Metrics: tells.source()}))
 	if err != nil {
 		return nil, err
 	}
-	s := &server{config: c, log: log, gate: gate, failed: make(chan error, 3)}
+	s := &server{config: c, log: log, gate: gate, metrics: tells, failed: make(chan error, 3)}
 	if err := s.listen(); err != nil {
 		if s.acme != nil {
 			s.acme.Close()
@@ -115,11 +119,21 @@ func (s *server) makeServers() error {
 			return err
 		}
 	}
+	s.metrics.certificates = s.certificateEnds
 	s.admin = &http.Server{
 		Handler: s.gate.Admin(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second,
 		WriteTimeout: 30 * time.Second, ErrorLog: zap.NewStdLog(s.log),
 	}
 	return nil
+}
+
+// certificateEnds are the ends of the certificates that the server has now, by their names.
+func (s *server) certificateEnds() map[string]time.Time {
+	ends := s.public.CertificateEnds()
+	if s.acme != nil {
+		maps.Copy(ends, s.acme.CertificateEnds())
+	}
+	return ends
 }
 
 func (s *server) ended(err error) {
@@ -158,6 +172,7 @@ func (s *server) reload(ctx context.Context, load func() (*config.Config, []conf
 	for _, fixed := range changedButFixed(s.config, c) {
 		s.log.Warn("this change takes effect at the next start", zap.String("key", fixed))
 	}
+	s.metrics.inForce(c)
 	s.log.Info("configuration reloaded", zap.Int("rooms", len(c.Rooms)))
 }
 
@@ -173,6 +188,7 @@ func (s *server) configure(ctx context.Context, c *config.Config, st *state) err
 }
 
 func (s *server) refused(err error) {
+	s.metrics.refuse()
 	var faults config.Faults
 	if !errors.As(err, &faults) {
 		s.log.Error("new configuration refused, the old one stays", zap.Error(err))

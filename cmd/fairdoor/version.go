@@ -27,9 +27,14 @@ var release string
 
 // version is the version of the program, of Go and of the system.
 func version() string {
+	return fmt.Sprintf("fairdoor %s %s %s/%s", releaseName(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+// releaseName is the version of the program, "unknown" if nobody knows.
+func releaseName() string {
 	number := release
 	if info, ok := debug.ReadBuildInfo(); ok {
 		number = cmp.Or(release, info.Main.Version)
 	}
-	return fmt.Sprintf("fairdoor %s %s %s/%s", cmp.Or(number, "unknown"), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return cmp.Or(number, "unknown")
 }

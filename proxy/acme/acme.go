@@ -142,6 +142,17 @@ func (m *Manager) Certificate(hello *tls.ClientHelloInfo) (*tls.Certificate, err
 	return m.config.GetCertificate(hello)
 }
 
+// CertificateEnds are when the certificates that are there end, by their domains.
+func (m *Manager) CertificateEnds() map[string]time.Time {
+	ends := map[string]time.Time{}
+	for _, domain := range m.domains {
+		for _, c := range m.cache.AllMatchingCertificates(domain) {
+			ends[domain] = c.Leaf.NotAfter
+		}
+	}
+	return ends
+}
+
 // Challenges answers the authority's questions by plain HTTP, and hands all other requests on.
 func (m *Manager) Challenges(next http.Handler) http.Handler {
 	return m.issuer.HTTPChallengeHandler(next)

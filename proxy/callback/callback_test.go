@@ -136,7 +136,11 @@ func TestWhoLeavesIsCalledAndGetsIn(t *testing.T) {
 	c.Pass(time.Second)
 	assert.Equal(t, 2, c.Status("shop").Queued, "they count as present")
 	c.revoke(in)
+	assert.EqualValues(t, 1, c.Families()["fairdoor_calls"].GetGauge().GetValue())
 	m := c.awaits(b)
+	require.Eventually(t, func() bool {
+		return c.Families()["fairdoor_call_messages_total sent shop"].GetCounter().GetValue() > 0
+	}, gatetest.Patience, time.Millisecond)
 	assert.Equal(t, "Your slot is kept until {time}.", m.Body)
 	assert.True(t, m.Last)
 	assert.WithinDuration(t, c.Clock.Now().Add(time.Minute), m.Until, 10*time.Second)

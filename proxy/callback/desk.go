@@ -108,6 +108,13 @@ func (d *Desk) refuses(c *Call, old *entry) error {
 	return nil
 }
 
+// Calls is how many visitors the desk has.
+func (d *Desk) Calls() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.calls)
+}
+
 // Has says whether the desk checks in for a visitor.
 func (d *Desk) Has(visitor string) bool {
 	d.mu.Lock()

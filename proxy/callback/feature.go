@@ -17,6 +17,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/cookie"
 	"github.com/fairdoor-gate/fairdoor/proxy/config"
 	"github.com/fairdoor-gate/fairdoor/proxy/feature"
+	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
 	"github.com/fairdoor-gate/fairdoor/proxy/networks"
 	"github.com/fairdoor-gate/fairdoor/proxy/outbound"
 	"github.com/fairdoor-gate/fairdoor/proxy/webpush"
@@ -60,12 +61,17 @@ type Feature struct {
 	desk *Desk
 	next outbound.Hosts
 	at   atomic.Pointer[outbound.Hosts] // of push services
+
+	messages metrics.Series
 }
+
+var callsKept = metrics.Gauge("fairdoor_calls", "Visitors of this gate who are to be called.")
 
 // NewFeature returns what calls the visitors of a gate.
 func NewFeature(g feature.Gate) *Feature {
-	f := &Feature{gate: g}
+	f := &Feature{gate: g, messages: g.Metrics().Series("fairdoor_call_messages_total", "Tries to send a message by web push, by result: sent, gone where the subscription has ended, refused, or failed.", "room", "result")}
 	f.desk = Open(Options{Gate: caller{f}, Clock: g.Now, Dir: g.StateDir("calls"), Log: g.Log(), Survive: g.Survive, Go: g.Go})
+	g.Metrics().Collect(func(tell metrics.Tell) { tell(callsKept, float64(f.desk.Calls())) }, callsKept)
 	return f
 }
 
@@ -357,10 +363,25 @@ func (c caller) Push(ctx context.Context, now time.Time, call *Call, m *Message)
 		if key.Public() == call.Key {
 			sender := webpush.Sender{Hosts: *c.at.Load(), Clock: c.gate.Now}
 			body := text(of.Setup(), call, m, of.Settings().QueueTicketTTL)
-			return sender.Send(ctx, &call.Subscription, webpush.Message{Body: body, TTL: m.Until.Sub(now), Topic: call.Visitor}, key, call.Site)
+			wait, err := sender.Send(ctx, &call.Subscription, webpush.Message{Body: body, TTL: m.Until.Sub(now), Topic: call.Visitor}, key, call.Site)
+			c.messages.With(call.Room, resultOf(err)).Inc()
+			return wait, err
 		}
 	}
 	return 0, webpush.ErrGone // the key that the subscription is for has been removed
+}
+
+// resultOf is what became of a try to send a message, for the metrics.
+func resultOf(err error) string {
+	switch {
+	case err == nil:
+		return "sent"
+	case errors.Is(err, webpush.ErrGone):
+		return "gone"
+	case errors.Is(err, webpush.ErrRefused):
+		return "refused"
+	}
+	return "failed"
 }
 
 // text is a message as the service worker of the page reads it.

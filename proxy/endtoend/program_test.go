@@ -218,6 +218,17 @@ func (g *gate) room(name string) (told map[string]any) {
 	return told
 }
 
+// metrics are what the gate tells Prometheus.
+func (g *gate) metrics() string {
+	g.t.Helper()
+	resp, err := http.Get(g.admin + "/metrics")
+	require.NoError(g.t, err)
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	require.NoError(g.t, err)
+	return string(text)
+}
+
 // run runs a command of the program to its end.
 func run(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()

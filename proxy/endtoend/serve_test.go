@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -77,6 +78,8 @@ func TestReloadTakesUpTheFileOrTellsWhyNot(t *testing.T) {
 		return strings.Contains(log, file+":2:42: rooms[0].total_active_users") && strings.Contains(log, "did you mean \\\"open\\\"")
 	})
 	assert.EqualValues(t, 5, g.room("shop")["total_active_users"])
+	before := g.metrics()
+	assert.Contains(t, before, "\nfairdoor_reload_success 0\n")
 
 	write("shutdown_grace: 5s\nrooms: [{name: shop, total_active_users: 7, new_users_per_minute: 5, on_store_error: open}]\n")
 	g.signal(syscall.SIGHUP)
@@ -84,6 +87,10 @@ func TestReloadTakesUpTheFileOrTellsWhyNot(t *testing.T) {
 	assert.EqualValues(t, 7, g.room("shop")["total_active_users"])
 	assert.Equal(t, "open", g.room("shop")["on_store_error"])
 	assert.Contains(t, g.log.String(), `"msg":"this change takes effect at the next start","key":"shutdown_grace"`)
+	after, digest := g.metrics(), regexp.MustCompile(`fairdoor_configuration_info\{digest="[0-9a-f]{12}"\} 1`)
+	assert.Contains(t, after, "\nfairdoor_reload_success 1\n")
+	assert.Len(t, digest.FindAllString(after, -1), 1)
+	assert.NotEqual(t, digest.FindString(before), digest.FindString(after))
 }
 
 func TestStateDirectoryIsOneGates(t *testing.T) {

@@ -95,6 +95,7 @@ func TestTLSBehindABalancer(t *testing.T) {
 		return body == "127.0.0.2 https"
 	}
 	g.until("the certificate is there, and the site sees where its visitor is", page)
+	assert.Regexp(t, `\nfairdoor_certificate_end_timestamp_seconds\{name="[a-z.]+"\} 1\.\d+e\+09\n`, g.metrics())
 	resp, _ := get("http://shop.test/a?b=c")
 	require.NotNil(t, resp)
 	assert.Equal(t, http.StatusMovedPermanently, resp.StatusCode)

@@ -153,6 +153,18 @@ func (s *Server) Reload() error {
 	return s.certs.load()
 }
 
+// CertificateEnds are when the certificates of files end, by the first name of each.
+func (s *Server) CertificateEnds() map[string]time.Time {
+	ends := map[string]time.Time{}
+	if s.certs == nil {
+		return ends
+	}
+	for _, pair := range *s.certs.now.Load() {
+		ends[nameOf(pair.Leaf)] = pair.Leaf.NotAfter
+	}
+	return ends
+}
+
 // Shutdown stops accepting connections, and waits for the open requests and tunnels (hijacked
 // connections, as of websockets, and detached answers). When ctx ends it closes those that are
 // left. It returns an error if it had to break off requests; tunnels that it had to close are no

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/estimate"
 	"github.com/fairdoor-gate/fairdoor/queue/room"
 )
@@ -66,6 +67,17 @@ var (
 		{Total("fairdoor_waits_near_total", "Of those, who waited for as long as they were told, to within a fifth of the wait; in random from the 25 to the 75 percentile.", "room"), func(n *sum) float64 { return float64(n.near) }},
 		{Gauge("fairdoor_admission_factor", "What admission control leaves of new_users_per_minute; 1 for all of it.", "room"), func(n *sum) float64 { return n.factor }},
 		{Gauge("fairdoor_open_to_all", "1 while everybody is let in and nobody is counted, because the traffic has not passed queue_when.", "room"), func(n *sum) float64 { return If(n.openToAll) }},
+		{Gauge("fairdoor_queue_all", "1 while operators hold everybody new.", "room"), func(n *sum) float64 { return If(n.held) }},
+		{Gauge("fairdoor_hold_active", "1 while those who are in are held, too, or leave as their sessions end.", "room"), func(n *sum) float64 { return If(n.holdActive) }},
+		{Gauge("fairdoor_suspended", "1 while everybody passes and nobody is counted, because operators have suspended the room.", "room"), func(n *sum) float64 { return If(n.suspended) }},
+		{Gauge("fairdoor_sold_out", "1 while the origin says that nothing is left, and the room is closed for it.", "room"), func(n *sum) float64 { return If(n.soldOut) }},
+		{Gauge("fairdoor_gates", "Gates that the store of the room has heard of lately.", "room"), func(n *sum) float64 { return float64(n.gates) }},
+	}
+
+	// statesOfAll are the states of which a room is in one, as all rooms and families are told.
+	statesOfAll = []states{
+		{Gauge("fairdoor_reason", "1 for the reason why people wait, or would have to, as status tells it, and 0 for the others; of a family, the rooms with each.", "room", "reason"), reasons, func(n *estimate.Numbers) string { return string(n.Reason()) }},
+		{Gauge("fairdoor_event_phase", "1 for how far the event of now has come, none without one, and 0 for the others; of a family, the rooms with each.", "room", "phase"), []string{noEvent, prequeueing, started}, phaseOf},
 	}
 
 	// ofMeasured are told where an origin was measured.
@@ -83,10 +95,56 @@ var (
 	originFailing = Gauge("fairdoor_origin_failing", "1 while the origin does not answer.", "origin")
 )
 
+// states are those of a room, which is in one of them at a time.
+type states struct {
+	*Number
+	all []string
+	of  func(n *estimate.Numbers) string
+}
+
+// tell tells how many rooms of a group are in each state.
+func (s *states) tell(tell Tell, g *Group) {
+	rooms := map[string]int{}
+	for _, r := range g.Rooms {
+		rooms[s.of(r.Numbers())]++
+	}
+	for _, name := range s.all {
+		tell(s.Number, float64(rooms[name]), g.Name, name)
+	}
+}
+
+// reasons are the states of the metric of that name.
+var reasons = func() (names []string) {
+	for _, why := range estimate.Reasons() {
+		names = append(names, string(why))
+	}
+	return names
+}()
+
+// The phases of an event.
+const (
+	noEvent     = "none"
+	prequeueing = "prequeueing"
+	started     = "started"
+)
+
+func phaseOf(n *estimate.Numbers) string {
+	switch e := &n.Settings.Event; {
+	case e.Name == "":
+		return noEvent
+	case e.Prequeueing:
+		return prequeueing
+	}
+	return started
+}
+
 // standing are the numbers of rooms and origins.
 func standing() []*Number {
 	all := []*Number{originFailing}
 	for _, l := range slices.Concat(ofAll, ofMeasured, ofFamilies) {
+		all = append(all, l.Number)
+	}
+	for _, l := range statesOfAll {
 		all = append(all, l.Number)
 	}
 	return all
@@ -106,6 +164,9 @@ func collect(of Gate, tell Tell) {
 		for _, l := range numbers {
 			tell(l.Number, l.of(&n), g.Name)
 		}
+		for _, l := range statesOfAll {
+			l.tell(tell, &g)
+		}
 	}
 	for address, failing := range of.Origins() {
 		tell(originFailing, If(failing), address)
@@ -119,6 +180,9 @@ type sum struct {
 	waiting, active, open, limit, admitted, perMinute int
 
 	failing, paused    bool // one of them
+	held, holdActive   bool // one of them
+	suspended, soldOut bool // one of them
+	gates              int  // the most
 	unanswered, letIn  uint64
 	told, inTime, near int
 
@@ -141,6 +205,11 @@ func (g *Group) sum() sum {
 		all.perMinute += n.Settings.Allowance()
 		all.failing = all.failing || r.StoreFailing()
 		all.paused = all.paused || n.Paused
+		all.held = all.held || n.Settings.HeldByOperators()
+		all.holdActive = all.holdActive || n.Settings.HoldActive != queue.HoldOff
+		all.suspended = all.suspended || n.Settings.Suspended
+		all.soldOut = all.soldOut || n.Settings.SoldOut(n.Stock)
+		all.gates = max(all.gates, n.Nodes)
 		unanswered, letIn := r.StoreErrors()
 		all.unanswered += unanswered
 		all.letIn += letIn

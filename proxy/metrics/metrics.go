@@ -25,6 +25,7 @@ type Metrics struct {
 	waits         *prometheus.HistogramVec
 	originLatency *prometheus.HistogramVec
 	originFailed  Series
+	requests      prometheus.Gauge
 }
 
 // New returns the metrics of the gate g.
@@ -37,6 +38,7 @@ func New(g Gate) *Metrics {
 		originLatency: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "fairdoor_origin_response_seconds",
 			Help:    "Time until the origin's response header was there, by class of status.",
 			Buckets: prometheus.ExponentialBuckets(.001, 2.5, 12)}, []string{"origin", "status"}),
+		requests: prometheus.NewGauge(prometheus.GaugeOpts{Name: "fairdoor_requests", Help: "Requests of visitors under way, without event streams that hold no goroutine."}),
 	}
 	m.decisions = m.Series("fairdoor_decisions_total", "Requests by room and what became of them.", "room", "outcome")
 	m.refused = [refusals]Series{
@@ -47,9 +49,15 @@ func New(g Gate) *Metrics {
 	}
 	m.originFailed = m.Series("fairdoor_origin_failures_total", "Requests that the origin left unanswered, by kind of failure.", "origin", "failure")
 	m.Collect(func(tell Tell) { collect(g, tell) }, standing()...)
-	m.registry.MustRegister(m.waits, m.originLatency, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.registry.MustRegister(m.waits, m.originLatency, m.requests, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
+
+// Begin counts a visitor's request that is under way until End.
+func (m *Metrics) Begin() { m.requests.Inc() }
+
+// End counts the end of a request.
+func (m *Metrics) End() { m.requests.Dec() }
 
 // Handler answers with the metrics as Prometheus reads them.
 func (m *Metrics) Handler() http.Handler {

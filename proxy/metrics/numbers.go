@@ -37,6 +37,13 @@ func Total(name, help string, labels ...string) *Number {
 // Tell tells Prometheus a number, with the values of its labels.
 type Tell func(n *Number, value float64, labels ...string)
 
+// Source is what a program tells besides its gate: Collect is as in [Metrics.Collect]. The zero Source
+// tells nothing.
+type Source struct {
+	Collect func(Tell)
+	Numbers []*Number
+}
+
 // Collect has collect tell the numbers whenever Prometheus asks, from now on. It may be called by
 // several at a time.
 func (m *Metrics) Collect(collect func(Tell), numbers ...*Number) {

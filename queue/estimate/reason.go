@@ -75,6 +75,15 @@ func (n *Numbers) Reason() Reason {
 	return NoReason
 }
 
+// Reasons are all of them, in the order in which they are told.
+func Reasons() []Reason {
+	var all []Reason
+	for _, why := range reasons {
+		all = append(all, why.is)
+	}
+	return append(all, NoReason)
+}
+
 // StopsAll reports whether this reason stops all admissions.
 func (r Reason) StopsAll() bool {
 	place := func(r Reason) int { return slices.IndexFunc(reasons, func(why reason) bool { return why.is == r }) }

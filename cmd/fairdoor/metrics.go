@@ -1,0 +1,69 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/fairdoor-gate/fairdoor/cmd/fairdoor/config"
+	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
+)
+
+var (
+	buildInfo         = metrics.Gauge("fairdoor_build_info", "Always 1; of which version the program is.", "version", "goversion")
+	configurationInfo = metrics.Gauge("fairdoor_configuration_info", "Always 1; gates whose rooms and waitlists are configured alike have the same digest.", "digest")
+	reloadSuccess     = metrics.Gauge("fairdoor_reload_success", "1 if the configuration was read well when it was last read, 0 if it was refused and the old one stays.")
+	configured        = metrics.Gauge("fairdoor_configured_timestamp_seconds", "When the configuration in force was read.")
+	certificateEnd    = metrics.Gauge("fairdoor_certificate_end_timestamp_seconds", "When the certificate ends.", "name")
+)
+
+// programMetrics is what the program tells Prometheus beside its gate.
+type programMetrics struct {
+	certificates func() map[string]time.Time // when they end, by their names; set before anybody can ask
+
+	mu      sync.Mutex
+	digest  string
+	since   time.Time // when the configuration was read
+	refused bool      // whether the last one was
+}
+
+// source is what is asked for the metrics.
+func (m *programMetrics) source() metrics.Source {
+	return metrics.Source{Collect: m.collect, Numbers: []*metrics.Number{buildInfo, configurationInfo, reloadSuccess, configured, certificateEnd}}
+}
+
+// inForce takes in that a configuration was put in force.
+func (m *programMetrics) inForce(c *config.Config) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.digest, m.since, m.refused = digest(c), time.Now(), false
+}
+
+// refuse takes in that a configuration was not put in force.
+func (m *programMetrics) refuse() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.refused = true
+}
+
+func (m *programMetrics) collect(tell metrics.Tell) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	tell(buildInfo, 1, releaseName(), runtime.Version())
+	tell(configurationInfo, 1, m.digest)
+	tell(reloadSuccess, metrics.If(!m.refused))
+	tell(configured, float64(m.since.Unix()))
+	for name, end := range m.certificates() {
+		tell(certificateEnd, float64(end.Unix()), name)
+	}
+}
+
+// digest tells apart what gates have to be configured alike: their rooms and waitlists.
+func digest(c *config.Config) string {
+	hash := sha256.New()
+	_ = json.NewEncoder(hash).Encode([]any{c.Rooms, c.Waitlists}) // which are of types that can be encoded
+	return hex.EncodeToString(hash.Sum(nil)[:6])
+}
