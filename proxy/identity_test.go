@@ -18,13 +18,17 @@ import (
 
 const drawing = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><path d="M0 0h8v8z"/></svg>`
 
+const stage = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 40 8"/>`
+
 // identified gives the room an identity.
 func identified(t *testing.T) func(*proxy.Config, *proxy.Options) {
-	logo, err := templates.NewLogo([]byte(drawing))
+	hero, err := templates.NewPicture([]byte(stage))
+	require.NoError(t, err)
+	logo, err := templates.NewPicture([]byte(drawing))
 	require.NoError(t, err)
 	return gatetest.Room(func(r *proxy.RoomConfig) {
-		r.Logo = logo
-		r.Identity = templates.Identity{SiteName: `Ada & <Co>`, Accent: "#0a7d55", HelpURL: "https://help.example/?a&b"}
+		r.Logo, r.Hero = logo, hero
+		r.Identity = templates.Identity{SiteName: `Ada & <Co>`, HeroAlt: "A stage", Accent: "#0a7d55", HelpURL: "https://help.example/?a&b"}
 	})
 }
 
@@ -46,6 +50,9 @@ func TestThePageShowsWhoseItIs(t *testing.T) {
 	assert.Contains(t, logo.Header.Get("Content-Security-Policy"), "sandbox")
 	assert.Contains(t, logo.Header.Get("Cache-Control"), "immutable")
 	assert.Empty(t, logo.SetCookies())
+	wide := regexp.MustCompile(`<img id="hero" src="([^"]+)" alt="A stage">`).FindStringSubmatch(a.Body)
+	require.Len(t, wide, 2)
+	assert.Equal(t, stage, f.Visitor().Get(wide[1]).Body)
 	assert.Equal(t, http.StatusNotFound, f.Visitor().Get("/.fairdoor/logo/0123456789abcdef.svg").Status)
 
 	told := f.Visitor().Get("/", gatetest.AsJSON)

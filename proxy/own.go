@@ -23,7 +23,7 @@ func ownPaths(g *Gate) map[string]feature.Path {
 		{Name: "events", Method: http.MethodGet, Serve: g.serveEvents},
 		{Name: "leave", Method: http.MethodPost, Serve: g.leave},
 		{Name: "wait.js", Method: http.MethodGet, Serve: serveWaitScript},
-		{Name: "logo/", Method: http.MethodGet, Serve: g.serveLogo},
+		{Name: "logo/", Method: http.MethodGet, Serve: g.servePicture},
 	} {
 		own[p.Name] = p
 	}

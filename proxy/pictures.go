@@ -2,31 +2,47 @@ package proxy
 
 import (
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/feature"
 	"github.com/fairdoor-gate/fairdoor/templates"
 )
 
-// logoPath begins the paths of the sites' logos.
+// logoPath begins the paths of the sites' pictures.
 const logoPath = feature.Paths + "logo/"
 
-// serveLogo sends the picture of a site. Its name changes with it, so that browsers may keep it. A
+// addressOf is where the gate has a picture; "" for none.
+func addressOf(p *templates.Picture) string {
+	if p == nil {
+		return ""
+	}
+	return logoPath + p.Name
+}
+
+// pictureNamed is a picture of one of the rooms; nil for none.
+func (g *Gate) pictureNamed(name string) *templates.Picture {
+	for _, s := range g.current.Load().setups {
+		for _, p := range []*templates.Picture{s.Config.Logo, s.Config.Hero} {
+			if p != nil && p.Name == name {
+				return p
+			}
+		}
+	}
+	return nil
+}
+
+// servePicture sends a picture of a site. Its name changes with it, so that browsers may keep it. A
 // picture that is a document, as SVG is, may do nothing.
-func (g *Gate) serveLogo(w http.ResponseWriter, r *http.Request) {
-	name := strings.TrimPrefix(r.URL.Path, logoPath)
-	setups := g.current.Load().setups
-	i := slices.IndexFunc(setups, func(s *feature.Setup) bool { return s.Config.Logo != nil && s.Config.Logo.Name == name })
-	if i < 0 {
+func (g *Gate) servePicture(w http.ResponseWriter, r *http.Request) {
+	p, h := g.pictureNamed(strings.TrimPrefix(r.URL.Path, logoPath)), w.Header()
+	if p == nil {
 		g.problem(w, r, http.StatusNotFound, g.languages)
 		return
 	}
-	l, h := setups[i].Config.Logo, w.Header()
-	h["Content-Type"], h["X-Content-Type-Options"] = []string{l.Type}, feature.NoSniff
+	h["Content-Type"], h["X-Content-Type-Options"] = []string{p.Type}, feature.NoSniff
 	h["Cache-Control"] = []string{"public, max-age=31536000, immutable"}
 	h["Content-Security-Policy"] = []string{"default-src 'none'; style-src 'unsafe-inline'; sandbox"}
-	_, _ = w.Write(l.Source)
+	_, _ = w.Write(p.Source)
 }
 
 // icon answers a browser that waits and asks for the site's icon: with the site's logo, or with

@@ -39,9 +39,7 @@ func (b *builder) newRoomSetup(cfg RoomConfig) (*feature.Setup, error) {
 	if rs.Rules, err = route.NewRules(cfg.Presets, cfg.Rules, b.gate.crawlers.Verified); err != nil {
 		return nil, fmt.Errorf("reading the rules: %w", err)
 	}
-	if cfg.Logo != nil {
-		rs.Identity.Logo = logoPath + cfg.Logo.Name
-	}
+	rs.Identity.Logo, rs.Identity.Hero = addressOf(cfg.Logo), addressOf(cfg.Hero)
 	if s.cfg.SignRequests {
 		rs.Assertions = s.signer.Room(cfg.Name)
 	}

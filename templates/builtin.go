@@ -44,7 +44,9 @@ var (
 const picture = "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'><path fill='#d9852b' d='M3 16V7a5 5 0 0 1 10 0v9z'/></svg>"
 
 // Icon is the icon of the built-in pages.
-func Icon() *Logo { return &Logo{Name: "icon.svg", Type: "image/svg+xml", Source: []byte(picture)} }
+func Icon() *Picture {
+	return &Picture{Name: "icon.svg", Type: "image/svg+xml", Source: []byte(picture)}
+}
 
 // icon is the address that has the icon in it.
 func icon() string {
@@ -151,7 +153,7 @@ func (t text) errorPages(values map[string]string) (map[problemKey][]byte, error
 
 // policyFor is the Content-Security-Policy with which the built-in pages work. It allows their
 // own styles and script by hash, check-ins to the same site, a timer's worker, the icon and
-// the site's logo. It does not say who may frame the page, because rooms are embedded in
+// the site's pictures. It does not say who may frame the page, because rooms are embedded in
 // other sites.
 func (b *builtInPages) policyFor(i Identity) string {
 	return i.policyOf(variants(b.script), b.style) + "; worker-src blob:; form-action 'self'"
@@ -161,13 +163,13 @@ func (b *builtInPages) policyFor(i Identity) string {
 func variants(script string) []string { return []string{script, script + countScript()} }
 
 // policyOf is what the policies of all pages of a site have in common: their script, their
-// styles, requests to the same site, the icon and the logo.
+// styles, requests to the same site, the icon and the site's pictures.
 func (i Identity) policyOf(scripts []string, styles ...string) string {
 	if theme := i.theme(); theme != "" {
 		styles = append(styles, theme)
 	}
 	pictures := "data:"
-	if i.Logo != "" {
+	if i.Logo != "" || i.Hero != "" {
 		pictures += " 'self'"
 	}
 	return "default-src 'none'; script-src" + hashesOf(scripts) + "; style-src" + hashesOf(styles) +

@@ -184,7 +184,7 @@ func variables(d Data, o own) map[string]any {
 //   - client: the script that keeps the page up to date, see [Page];
 //   - notSent: true in the answer to a form that was sent;
 //   - placeKeptMinutes: placeKeptSeconds in whole minutes;
-//   - logo, accent, accentText and theme, a style sheet: of the [Identity];
+//   - logo, hero, heroAlt, accent, accentText and theme, a style sheet: of the [Identity];
 //   - positionOrdinal: position as in "7th", in English, or empty;
 //   - waitTimeHours and waitTimeHourMinutes: waitTime in hours and minutes; and the same for
 //     the start of an event;

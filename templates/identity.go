@@ -15,6 +15,9 @@ type Identity struct {
 	SiteName string
 	// Logo is the address of a picture on the gate itself.
 	Logo string
+	// Hero is the address of a wide one at the head of the page, and HeroAlt what it shows, for those
+	// who do not see it: "" says that it shows nothing that they would miss.
+	Hero, HeroAlt string
 	// Accent is a colour such as "#0a7d55": of buttons and of decoration.
 	Accent string
 	// Background and Card are the colours of the page and, if it is to be another, of what is
@@ -26,7 +29,7 @@ type Identity struct {
 
 // variables are the values that a template has of the site.
 func (i Identity) variables() map[string]any {
-	return map[string]any{"siteName": i.SiteName, "helpUrl": i.HelpURL, "logo": i.Logo, "accent": i.Accent, "accentText": i.AccentText(), "theme": i.theme()}
+	return map[string]any{"siteName": i.SiteName, "helpUrl": i.HelpURL, "logo": i.Logo, "hero": i.Hero, "heroAlt": i.HeroAlt, "accent": i.Accent, "accentText": i.AccentText(), "theme": i.theme()}
 }
 
 const maxSiteName = 80

@@ -48,15 +48,15 @@ func TestALogoIsAPictureThatBrowsersShow(t *testing.T) {
 		"image/png": "\x89PNG\r\n\x1a\n", "image/jpeg": "\xff\xd8\xff\xe0", "image/gif": "GIF89a", "image/webp": "RIFF\x00\x00\x00\x00WEBPVP8 ",
 		"image/svg+xml": "\n<?xml version='1.0'?>\n<!-- a --><svg xmlns='http://www.w3.org/2000/svg'/>",
 	} {
-		logo, err := templates.NewLogo([]byte(source))
+		logo, err := templates.NewPicture([]byte(source))
 		require.NoError(t, err, kind)
 		assert.Equal(t, kind, logo.Type)
 		assert.Regexp(t, `^[0-9a-f]{16}\.(png|jpg|gif|webp|svg)$`, logo.Name)
 	}
 	for _, source := range []string{"", "<!doctype html><p>", "svg", "\x00\x00", "BM\x00\x00"} {
-		_, err := templates.NewLogo([]byte(source))
+		_, err := templates.NewPicture([]byte(source))
 		assert.ErrorContains(t, err, "is no picture", "%q", source)
 	}
-	_, err := templates.NewLogo(append([]byte("GIF89a"), make([]byte, 256<<10)...))
+	_, err := templates.NewPicture(append([]byte("GIF89a"), make([]byte, 256<<10)...))
 	assert.ErrorContains(t, err, "at most 262144")
 }

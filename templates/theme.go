@@ -76,6 +76,15 @@ func CheckFont(list string) string {
 	return ""
 }
 
+// The styles of a site's pictures. Their space is there before they are, so that nothing moves when
+// they come; and where there is little height, the text comes first.
+const (
+	logoStyle = "main::before{display:none}#logo{display:block;width:100%;height:4.5rem;margin-bottom:2.25rem;object-fit:scale-down;object-position:left}[dir=rtl] #logo{object-position:right}" +
+		"@media (max-height:32rem){#logo{height:1.5rem;margin-bottom:.75rem}}"
+	heroHeight = "clamp(7rem,26vh,18rem)"
+	heroStyle  = "main::before,#hero{display:none}@media screen and (min-height:32.01rem){#hero{display:block;position:absolute;z-index:-1;top:0;left:0;width:100%;height:" + heroHeight + ";object-fit:cover}}"
+)
+
 // theme is the style sheet by which a page has the site's own look, after page.css; "" where the site
 // has none. A site with a background has one look, by day and by night. On paper, what the printer
 // has is enough.
@@ -102,6 +111,16 @@ func (i Identity) theme() string {
 	}
 	if i.Font != "" {
 		css.WriteString("html{font-family:" + i.Font + "}")
+	}
+	if i.Logo != "" {
+		css.WriteString(logoStyle)
+	}
+	if i.Hero != "" {
+		below := "2rem"
+		if i.Card != "" {
+			below = "-3rem" // the card lies on it
+		}
+		css.WriteString(heroStyle + "@media screen and (min-height:32.01rem){body{padding-top:calc(" + heroHeight + " + " + below + ");align-items:start}}")
 	}
 	return css.String()
 }

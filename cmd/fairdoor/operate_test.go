@@ -259,7 +259,7 @@ func TestPreviewWritesThePageOfAState(t *testing.T) {
 	const logo = `<svg xmlns="http://www.w3.org/2000/svg"/>`
 	site := filepath.Join(dir, "site.yaml")
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "logo.svg"), []byte(logo), 0o600))
-	require.NoError(t, os.WriteFile(site, []byte(`{origin: "http://127.0.0.1:1", rooms: [{name: shop, path: /, total_active_users: 1, new_users_per_minute: 1, site_name: Nordlys, logo: logo.svg}]}`), 0o600))
+	require.NoError(t, os.WriteFile(site, []byte(`{origin: "http://127.0.0.1:1", rooms: [{name: shop, path: /, total_active_users: 1, new_users_per_minute: 1, site_name: Nordlys, logo: logo.svg, hero: logo.svg, hero_alt: A stage by night}]}`), 0o600))
 	faulty := filepath.Join(dir, "faulty.mustache")
 	require.NoError(t, os.WriteFile(faulty, []byte("{{waitTim}}"), 0o600))
 	for _, c := range []struct {
@@ -285,6 +285,7 @@ func TestPreviewWritesThePageOfAState(t *testing.T) {
 		{[]string{"--json", "--event", "started"}, `"timeUntilEventEnd":112`},
 		{[]string{"--event", "prequeueing", "--shuffle"}, "66687aadf862bd77"},
 		{[]string{"--event", "prequeueing", "--shuffle"}, `<code id="entry" dir="ltr">4F7KQ2M9</code>`},
+		{[]string{"--config", site}, `<img id="hero" src="data:image/svg+xml;base64,` + base64.StdEncoding.EncodeToString([]byte(logo)) + `" alt="A stage by night">`},
 		{[]string{"--config", site}, `<img id="logo" src="data:image/svg+xml;base64,` + base64.StdEncoding.EncodeToString([]byte(logo)) + `" alt="Nordlys">`},
 		{[]string{"--json", "--state", "prequeue", "--event", "none"}, `"isEventPrequeueing":false`},
 		{[]string{"--state", "list"}, "fifo, next in line\n"},

@@ -286,8 +286,14 @@ func (p *preview) ofRoom(warnings io.Writer, d *templates.Data, o *templates.Opt
 	}
 	o.DefaultLanguage = string(r.DefaultTemplateLanguage)
 	o.Identity = r.Identity()
-	if l := r.LogoSource; l != nil {
-		o.Identity.Logo = "data:" + l.Type + ";base64," + base64.StdEncoding.EncodeToString(l.Source)
-	}
+	o.Identity.Logo, o.Identity.Hero = inPage(r.LogoSource), inPage(r.HeroSource)
 	return r.TemplateSource, nil
+}
+
+// inPage is the address that has a picture in it; "" for none.
+func inPage(p *templates.Picture) string {
+	if p == nil {
+		return ""
+	}
+	return "data:" + p.Type + ";base64," + base64.StdEncoding.EncodeToString(p.Source)
 }

@@ -174,6 +174,7 @@ func roomConfig(c *config.Room) (proxy.RoomConfig, error) {
 		Basics: c.Basics, Language: string(c.DefaultTemplateLanguage), Options: c.Features.Options(),
 		Identity: c.Identity(),
 		Logo:     c.LogoSource,
+		Hero:     c.HeroSource,
 		MaxRooms: c.MaxRooms, RoomIdle: c.RoomIdle,
 		Settings: c.Settings, Events: c.Planned,
 

@@ -30,16 +30,19 @@ func preview(t *testing.T) *httptest.Server {
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		data, ok := states[r.URL.Path]
-		if r.URL.Path == "/logo.svg" {
+		if picture, found := map[string]string{"/logo.svg": logo, "/hero.svg": hero}[r.URL.Path]; found {
 			w.Header().Set("Content-Type", "image/svg+xml")
-			_, _ = io.WriteString(w, logo)
+			_, _ = io.WriteString(w, picture)
 			return
 		}
 		if !ok {
 			http.NotFound(w, r)
 			return
 		}
-		data.Identity.Logo = r.URL.Query().Get("logo")
+		data.Identity.Logo, data.Identity.Hero = r.URL.Query().Get("logo"), r.URL.Query().Get("hero")
+		if card := r.URL.Query().Get("card"); card != "" {
+			data.Identity.Background, data.Identity.Card, data.Identity.Accent, data.Identity.Font = "#0b1f3a", card, "#0a7d55", "Georgia, serif"
+		}
 		set, err := templates.NewSet(templates.Options{Identity: data.Identity})
 		assert.NoError(t, err)
 		answer := set.JSON(data)
@@ -59,6 +62,9 @@ func preview(t *testing.T) *httptest.Server {
 
 // logo is the picture of a site.
 const logo = `<svg xmlns="http://www.w3.org/2000/svg" width="240" height="72" viewBox="0 0 240 72"><rect width="72" height="72" rx="16" fill="#5b3fd6"/><path d="M88 16h140v14H88zM88 42h100v14H88z" fill="#8a8a92"/></svg>`
+
+// hero is a wide picture of a site.
+const hero = `<svg xmlns="http://www.w3.org/2000/svg" width="1600" height="500" viewBox="0 0 1600 500"><defs><linearGradient id="s" x2="0" y2="1"><stop stop-color="#12204a"/><stop offset="1" stop-color="#c65a7c"/></linearGradient></defs><path fill="url(#s)" d="M0 0h1600v500H0z"/><circle cx="1180" cy="240" r="90" fill="#ffd9a0"/><path fill="#1a1230" d="M0 420l220-130 190 110 260-180 240 170 200-90 250 130 240-110v180H0z"/></svg>`
 
 // watchPolicy has the page gather what its Content-Security-Policy forbids.
 const watchPolicy = `window.forbidden = [];
@@ -91,6 +97,8 @@ func TestThePageInEveryState(t *testing.T) {
 			look{state, "ar-EG", browsertest.Light, 390, 844}, look{state, "ja-JP", browsertest.Light, 390, 844})
 	}
 	looks = append(looks,
+		look{"fifo, identity", "en-US&hero=/hero.svg", browsertest.Light, 1440, 900}, look{"fifo, identity", "en-US&hero=/hero.svg&logo=/logo.svg&card=%23ffffff", browsertest.Dark, 768, 1024},
+		look{"fifo", "ar-EG&hero=/hero.svg&logo=/logo.svg", browsertest.Dark, 390, 844}, look{"queue all", "de-DE&hero=/hero.svg&card=%2316171a", browsertest.Light, 390, 844},
 		look{"fifo, identity", "en-US&logo=/logo.svg", browsertest.Light, 1280, 800}, look{"fifo, identity", "fi-FI&logo=/logo.svg", browsertest.Dark, 390, 844},
 		look{"not sent", "ja-JP&logo=/logo.svg", browsertest.Light, 390, 844},
 		look{"fifo", "ar-EG", browsertest.Light, 1280, 800}, look{"random", "he-IL", browsertest.Dark, 390, 844},
@@ -100,7 +108,7 @@ func TestThePageInEveryState(t *testing.T) {
 	for _, l := range looks {
 		tab.Look(l.scheme, l.width, l.height)
 		tab.Open(server.URL + "/" + url.PathEscape(l.state) + "?lang=" + l.lang)
-		name := strings.NewReplacer(", ", "-", " ", "-", "&logo=/logo.svg", "-logo").Replace(l.state+"-"+l.lang) + "-" + string(l.scheme)
+		name := strings.NewReplacer(", ", "-", " ", "-", "&logo=/logo.svg", "-logo", "&hero=/hero.svg", "-hero", "&card=%23", "-card-").Replace(l.state+"-"+l.lang) + "-" + string(l.scheme)
 		if l.width < 600 {
 			name += "-phone"
 		}
@@ -110,6 +118,7 @@ func TestThePageInEveryState(t *testing.T) {
 		}
 		tab.RequireAccessible()
 		tab.Screenshot("page-" + name)
+		assert.True(t, !strings.Contains(name, "hero") || browsertest.Eval[bool](tab, onScreen), "%s: the number is on the screen", name)
 		assert.True(t, browsertest.Eval[bool](tab, `[...document.images].every(i => i.naturalWidth > 0)`), "%s: the picture is there", name)
 		assert.Empty(t, browsertest.Eval[[]string](tab, `forbidden`), "%s: what the page does is what its policy allows", name)
 	}

@@ -29,8 +29,9 @@ type Room struct {
 	Basics
 	Page     *templates.Page    // nil for the built-in one
 	Language string             // the built-in page's default; "" for en-US
-	Identity templates.Identity // what the pages show of the site; its Logo is the gate's to fill in
-	Logo     *templates.Logo    // nil for none
+	Identity templates.Identity // what the pages show of the site; its pictures are the gate's to fill in
+	Logo     *templates.Picture // nil for none
+	Hero     *templates.Picture // nil for none
 	Subject  subject.Config     // how the site names its own users; its Room is this one
 
 	// If the routes' paths have a segment in braces, this is a family: it has a room

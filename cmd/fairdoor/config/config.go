@@ -227,19 +227,23 @@ type Room struct {
 	Template string `yaml:"template" is:"file" usage:"Mustache file of the page (default: the built-in page)"`
 	// TemplateSource is what Template held when it was checked; nil for the built-in page.
 	TemplateSource []byte `yaml:"-"`
-	// SiteName, Logo, Accent and HelpURL are what the page shows of the site; each may be "". Logo
-	// is the path of a picture.
+	// SiteName, Logo, Hero, Accent and HelpURL are what the page shows of the site; each may be "".
+	// Logo and Hero are the paths of pictures; HeroAlt is what the latter shows.
 	SiteName string `yaml:"site_name" is:"title" usage:"name of the site, on the page"`
 	Logo     string `yaml:"logo" is:"file" usage:"picture of the site, on the page: PNG, JPEG, GIF, WebP or SVG"`
+	Hero     string `yaml:"hero" is:"file" usage:"wide picture at the head of the page: PNG, JPEG, GIF, WebP or SVG"`
+	HeroAlt  string `yaml:"hero_alt" is:"title" usage:"what the hero shows, for those who do not see it (default: nothing that they would miss)"`
 	Accent   string `yaml:"accent" is:"colour" usage:"colour of the site, on the page"`
 	// Background, Card and Font are the look of the page; see [templates.Identity].
 	Background string `yaml:"background" is:"colour" usage:"colour of the page, by day and by night"`
 	Card       string `yaml:"card" is:"paper" usage:"colour behind the text of the page, if it is not the background"`
 	Font       string `yaml:"font" is:"font" usage:"fonts of the page, of those that visitors have"`
 	HelpURL    string `yaml:"help_url" is:"link" usage:"address of help, on the page"`
-	// LogoSource is the picture that Logo held when it was checked; nil for none.
-	LogoSource              *templates.Logo `yaml:"-"`
-	DefaultTemplateLanguage Language        `yaml:"default_template_language" default:"en-US" usage:"language of the page where none is asked for"`
+	// LogoSource and HeroSource are the pictures that Logo and Hero held when they were checked; nil
+	// for none.
+	LogoSource              *templates.Picture `yaml:"-"`
+	HeroSource              *templates.Picture `yaml:"-"`
+	DefaultTemplateLanguage Language           `yaml:"default_template_language" default:"en-US" usage:"language of the page where none is asked for"`
 	// Rules say which requests are exempt from the room, as Presets do.
 	Rules   []Rule  `yaml:"rules" is:"a rule: a mapping with action and match" of:"rules" usage:"requests that are exempt from the room"`
 	Subject Subject `yaml:"subject"`

@@ -163,6 +163,7 @@ func TestFaultyLines(t *testing.T) {
 		"help that is a script":             {"    help_url: 'javascript:alert(1)'", []string{`6:15: rooms[0].help_url: "javascript:alert(1)" is not a URL such as https://help.example.com/ or mailto:help@example.com`}},
 		"a site name of two lines":          {`    site_name: "a\nb"`, []string{`6:16: rooms[0].site_name: "a\nb" holds a control character`}},
 		"a message that is a book":          {"    message: " + strings.Repeat("é", 501), []string{`6:14: rooms[0].message: "` + strings.Repeat("é", 60) + `…" is too long: at most 500 characters`}},
+		"a hero that is not there":          {"    hero: none.svg", []string{`6:11: rooms[0].hero: cannot read /etc/gate/none.svg: file does not exist`}},
 		"a logo that is not there":          {"    logo: none.svg", []string{`6:11: rooms[0].logo: cannot read /etc/gate/none.svg: file does not exist`}},
 		"a rule with a cookie that is none": {"    rules: [{action: bypass_waiting_room, match: {cookie: 'a; b'}}]", []string{`6:59: rooms[0].rules[0].match.cookie: "a; b" is not the name of a cookie: expects "name=value", or "name" for any value`}},
 		"a rule with an encoded slash":      {"    rules: [{action: bypass_waiting_room, match: {path: /a%2fb}}]", []string{`6:57: rooms[0].rules[0].match.path: "/a%2fb" has an encoded slash: to some servers it is a slash, to others it is not`}},

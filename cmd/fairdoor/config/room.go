@@ -96,7 +96,7 @@ func (r *room) check(root *value, c *Config) {
 	r.domain()
 	r.subject(root, c, &r.Room.Subject)
 	r.template()
-	r.logo()
+	r.pictures()
 	r.events()
 	r.readFiles(roomKey, reflect.ValueOf(r.Room).Elem(), "")
 	r.look()
@@ -340,19 +340,25 @@ func (r *room) domain() {
 	}
 }
 
-// logo reads and checks the picture of the site.
-func (r *room) logo() {
-	if r.layerOf("logo") == 0 || r.Logo == "" {
-		return
+// pictures reads and checks the pictures of the site.
+func (r *room) pictures() {
+	r.LogoSource, r.HeroSource = r.picture("logo", r.Logo), r.picture("hero", r.Hero)
+}
+
+// picture reads and checks the picture that a key names; nil for none.
+func (r *room) picture(key, path string) *templates.Picture {
+	if r.layerOf(key) == 0 || path == "" {
+		return nil
 	}
-	src, ok := r.get("logo").read(r.Logo)
+	src, ok := r.get(key).read(path)
 	if !ok {
-		return
+		return nil
 	}
-	var err error
-	if r.LogoSource, err = templates.NewLogo(src); err != nil {
-		r.get("logo").reject("%s %v", r.Logo, err)
+	p, err := templates.NewPicture(src)
+	if err != nil {
+		r.get(key).reject("%s %v", path, err)
 	}
+	return p
 }
 
 // template reads and checks the room's page.
