@@ -42,7 +42,7 @@ func TestCheatsGainNoMoreThanIsStated(t *testing.T) {
 	}
 	const inRhythm = "random, slots that come free in a rhythm"
 	rhythm := ofMethod(queue.Random)
-	rhythm.TotalActiveUsers, rhythm.NewUsersPerMinute = 650, 1_000_000
+	rhythm.TotalActiveUsers, rhythm.NewUsersPerMinute = 325, 1_000_000
 	for name, s := range map[string]queue.Settings{
 		"fifo": ofMethod(queue.FIFO), "line": ofMethod(queue.Line), "random": ofMethod(queue.Random), inRhythm: rhythm,
 	} {

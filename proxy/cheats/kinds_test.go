@@ -80,8 +80,8 @@ const (
 const (
 	polite = "polite"
 
-	politePeople = 3000
-	ofAKind      = 200
+	politePeople = 1500
+	ofAKind      = 100
 )
 
 // kinds are all of them.

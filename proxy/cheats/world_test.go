@@ -64,9 +64,9 @@ const (
 	latency      = 20 * time.Millisecond // that an answer and the next request take at most
 )
 
-// settings are those of the room, which lets in 33 people a second.
+// settings are those of the room, which lets in 17 people a second.
 var settings = queue.Settings{
-	TotalActiveUsers: 1000, NewUsersPerMinute: 2000, SessionDuration: 20 * time.Second, DisableSessionRenewal: true,
+	TotalActiveUsers: 500, NewUsersPerMinute: 1000, SessionDuration: 20 * time.Second, DisableSessionRenewal: true,
 	RefreshInterval: 20 * time.Second, RefreshJitter: .15, MaxWaitingPerNetwork: placesOfANetwork,
 }
 

@@ -71,7 +71,7 @@ func TestSlotsAreGivenOnSoonAfterTheirSessionsEnd(t *testing.T) {
 			t.Run(fmt.Sprintf("%s at %d gates", method, nodes), func(t *testing.T) {
 				t.Parallel()
 				c := simulate.Article()
-				c.Room.Method, c.Visitors, c.Nodes, c.StoreLatency = method, 3000, nodes, 2*time.Millisecond
+				c.Room.Method, c.Visitors, c.Over, c.Nodes, c.StoreLatency = method, 1500, 10*time.Minute, nodes, 2*time.Millisecond
 				r, err := simulate.Run(t.Context(), c)
 				require.NoError(t, err)
 				assert.Zero(t, r.Limits.OverActive)
