@@ -179,23 +179,22 @@ func TestTheDashboardOnAPhoneATabletAndADesk(t *testing.T) {
 	t.Parallel()
 	d, tab := newDesk(t, ""), browser.Visitor(t)
 	browsertest.Call(tab, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: watchPolicy})
-	for _, scheme := range []browsertest.Scheme{browsertest.Light, browsertest.Dark} {
-		for device, width := range map[string]int64{"phone": 390, "tablet": 768, "desk": 1440} {
-			if device == "tablet" && scheme == browsertest.Dark {
-				continue
-			}
-			for name, path := range pagesOfTheDashboard {
-				tab.Look(scheme, width, 900)
-				tab.Open(d.url + path)
-				tab.Until(`document.querySelector('#age time').title`)
-				what := fmt.Sprintf("%s on a %s, %s", name, device, scheme)
-				assert.Equal(t, width, browsertest.Eval[int64](tab, `document.documentElement.scrollWidth`), "%s: nothing is cut off", what)
-				tab.Screenshot(fmt.Sprintf("dashboard-%s-%s-%s", name, device, scheme))
-				browsertest.Eval[int](tab, `{document.querySelectorAll('details').forEach(d => d.open = true); 0}`)
-				tab.RequireAccessible()
-				assert.Equal(t, width, browsertest.Eval[int64](tab, `document.documentElement.scrollWidth`), "%s, all open: nothing is cut off", what)
-				assert.Empty(t, browsertest.Eval[[]string](tab, `forbidden`), "what the page does is what its policy allows")
-			}
+	for _, l := range []struct {
+		device string
+		width  int64
+		scheme browsertest.Scheme
+	}{{"phone", 390, browsertest.Light}, {"tablet", 768, browsertest.Light}, {"desk", 1440, browsertest.Dark}} {
+		for name, path := range pagesOfTheDashboard {
+			tab.Look(l.scheme, l.width, 900)
+			tab.Open(d.url + path)
+			tab.Until(`document.querySelector('#age time').title`)
+			what := fmt.Sprintf("%s on a %s, %s", name, l.device, l.scheme)
+			assert.Equal(t, l.width, browsertest.Eval[int64](tab, `document.documentElement.scrollWidth`), "%s: nothing is cut off", what)
+			tab.Screenshot(fmt.Sprintf("dashboard-%s-%s-%s", name, l.device, l.scheme))
+			browsertest.Eval[int](tab, `{document.querySelectorAll('details').forEach(d => d.open = true); 0}`)
+			tab.RequireAccessible()
+			assert.Equal(t, l.width, browsertest.Eval[int64](tab, `document.documentElement.scrollWidth`), "%s, all open: nothing is cut off", what)
+			assert.Empty(t, browsertest.Eval[[]string](tab, `forbidden`), "what the page does is what its policy allows")
 		}
 	}
 }
