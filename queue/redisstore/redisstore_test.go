@@ -24,9 +24,8 @@ const grain = 125 * time.Millisecond
 
 func TestStoreKeepsTheContract(t *testing.T) {
 	for name, start := range map[string]func(t *testing.T) string{
-		"on one server":   func(t *testing.T) string { return redistest.Start(t, redistest.Options{}).URL() },
-		"behind Sentinel": func(t *testing.T) string { return redistest.StartSentinel(t, 1).URL() },
-		"on a Cluster":    func(t *testing.T) string { return redistest.StartCluster(t).URL() },
+		"on one server": func(t *testing.T) string { return redistest.Start(t, redistest.Options{}).URL() },
+		"on a Cluster":  func(t *testing.T) string { return redistest.StartCluster(t).URL() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -18,7 +18,7 @@ import (
 )
 
 // reports is how many actions two programs report in TestTwoProgramsReportActionsInAnyOrder.
-var reports = flag.Int("reports", 1_000, "actions that two programs report")
+var reports = flag.Int("reports", 500, "actions that two programs report")
 
 func actions(s *waitlist.Settings) {
 	s.ConfirmEmail, s.ActionsMax = false, 12

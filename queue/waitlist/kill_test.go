@@ -76,7 +76,7 @@ func killInTheMiddle(t *testing.T, name string, after int) (answered []string) {
 
 // Invariant W4: every acknowledged sign-up exists after a crash, and none exists twice.
 func TestEveryAcknowledgedSignUpSurvivesAKill(t *testing.T) {
-	kills := map[string]int{"SQLite": 30, "PostgreSQL": 20}
+	kills := map[string]int{"SQLite": 12, "PostgreSQL": 8}
 	onBoth(t, func(t *testing.T, name string) {
 		w := newWorld(t, name, settings(unconfirmed))
 		var answered []string
