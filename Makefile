@@ -40,15 +40,22 @@ fmt: ## the house's formatting
 
 # Packages in which nothing runs at once, or that run whole programs, with browsers and other servers: make soak has endtoend build the
 # program with the race detector. In virtual time one goroutine runs at a time: there it finds nothing, and takes ten times as long.
-UNRACED := cmd/fairdoor|cmd/fairdoor/config|examples/.*|proxy/(browsertest|cheats|endtoend|world)|queue/simulate(/.*)?
+UNRACED := cmd/fairdoor|cmd/fairdoor/config|examples/.*|proxy/(browsertest|cheats|endtoend|world)|queue/simulate(/.*)?|templates/.*
+# In these most tests do one thing after another: the detector has those of the files that name goroutines, or the contract of stores.
+HALF_RACED := queue/redisstore|queue/room|queue/waitlist|templates
+at_once = "^($$(grep -lE 'sync\.WaitGroup|go func|storetest\.Run' $(1:%=%/*_test.go) | \
+	xargs awk 'FNR == 1 { raced = !/!race/ } raced && match($$0, /^func Test[A-Za-z0-9]*/) { print substr($$0, 6, RLENGTH - 5) }' | paste -sd '|'))$$"
 # All other packages are tested with the detector, but for the tests of these files (//go:build !race): in virtual time, or of memory, to
 # which the detector adds some.
-UNRACED_FILES = $$(grep -rl --include='*_test.go' '^//go:build !race' cmd cookie examples proxy queue templates | grep -vE '^($(UNRACED))/[^/]*$$')
+UNRACED_FILES = $$(grep -rl --include='*_test.go' '^//go:build !race' cmd cookie examples proxy queue templates | grep -vE '^($(UNRACED)|$(HALF_RACED))/[^/]*$$')
 # Tests in virtual time, and of what takes processors alone, have the time that other tests leave: these wait for other programs, and would
 # take a processor that is busy for a store that does not answer.
 UNHURRIED := proxy/world|queue/simulate|queue/room
 REAL := ./proxy/endtoend ./proxy/browsertest ./proxy/cheats
-REAL_RACED := ./proxy ./queue/redisstore
+HALF_RACED_REAL := $(filter-out queue/room,$(subst |, ,$(HALF_RACED)))
+# make lint vets all of it.
+GO_TEST := go test -vet=off -timeout 25m $(TESTFLAGS)
+GO_TEST_RACE := env CGO_ENABLED=1 $(GO_TEST) -race
 # When a program ends, the race detector waits a second by default for races that are still to come.
 test test-unhurried test-real: export GORACE = atexit_sleep_ms=50
 # Tests have memory enough for four times as much garbage as programs have by default, and collect it four times as rarely.
@@ -59,16 +66,21 @@ test: setup axe ## all tests, each once: those of packages that run things at on
 test-unhurried:
 	files=$(UNRACED_FILES); \
 	tests=$$(sed -n 's/^func \(Test[A-Za-z0-9]*\)(.*/\1/p' $$files | paste -sd '|'); \
-	nice -n 19 go test -p 1 -timeout 25m $(TESTFLAGS) -run "^($$tests)$$" $$(dirname $$files | sort -u | sed 's,^,./,')
-	nice -n 19 go test -p 1 -timeout 25m $(TESTFLAGS) ./proxy/world ./queue/simulate
-	CGO_ENABLED=1 nice -n 19 go test -race -p 1 -timeout 25m $(TESTFLAGS) ./queue/room
+	nice -n 19 $(GO_TEST) -p 1 -run "^($$tests)$$" $$(dirname $$files | sort -u | sed 's,^,./,')
+	nice -n 19 $(GO_TEST) -p 1 ./proxy/world ./queue/simulate
+	tests=$(call at_once,queue/room); \
+	nice -n 19 $(GO_TEST) -skip "$$tests" ./queue/room; \
+	nice -n 19 $(GO_TEST_RACE) -run "$$tests" ./queue/room
 
 # The longest begin first.
 test-real:
 	packages=$$(go list ./... | grep -E '^[^/]*/[^/]*/[^/]*/($(UNRACED))$$' | grep -vE '/($(UNHURRIED))$$'); \
-	go test -p 2 -timeout 25m $(TESTFLAGS) $(REAL) $$packages
-	packages=$$(go list ./... | grep -vE '^[^/]*/[^/]*/[^/]*/($(UNRACED)|$(UNHURRIED))$$'); \
-	CGO_ENABLED=1 go test -race -p 2 -timeout 25m $(TESTFLAGS) $(REAL_RACED) $$packages
+	$(GO_TEST) -p 2 $(REAL) $$packages
+	packages="$(HALF_RACED_REAL:%=./%)"; tests=$(call at_once,$(HALF_RACED_REAL)); \
+	$(GO_TEST) -p 2 -skip "$$tests" $$packages; \
+	$(GO_TEST_RACE) -p 2 -run "$$tests" $$packages
+	packages=$$(go list ./... | grep -vE '^[^/]*/[^/]*/[^/]*/($(UNRACED)|$(HALF_RACED)|$(UNHURRIED))$$'); \
+	$(GO_TEST_RACE) -p 2 ./proxy $$packages
 
 MINUTES ?= 60
 soak: setup ## what takes long: crowds and faults before real gates, Firefox and WebKitGTK, and, after more fixed worlds, for MINUTES=60 sales with faults in virtual time that nobody has seen before; says how many years these were, and which seeds broke a promise
