@@ -255,20 +255,46 @@ func TestWhatIsTouchedIsHighEnough(t *testing.T) {
 	}
 }
 
-// shifts adds up how far the parts of a page move by themselves (Layout Instability API).
-const shifts = `window.shifted = 0;
-new PerformanceObserver(list => list.getEntries().forEach(e => { if (!e.hadRecentInput) shifted += e.value; })).observe({type: 'layout-shift', buffered: true});`
+// shifts adds up how far the parts of a page move by themselves (Layout Instability API), and which.
+const shifts = `window.shifted = 0; window.movers = [];
+new PerformanceObserver(list => list.getEntries().forEach(e => {
+	if (e.hadRecentInput) return;
+	shifted += e.value;
+	movers.push(...e.sources.map(s => Math.round(performance.now()) + ' ms: ' + (s.node && (s.node.id || s.node.nodeName)) + ' ' + s.previousRect.y + ' → ' + s.currentRect.y));
+})).observe({type: 'layout-shift', buffered: true});`
 
-func TestNothingOnThePageMovesWhenTheFirstNewsComes(t *testing.T) {
+// TestNothingOnThePageMovesInTheFirstSeconds has what people wait for change as it does while a line
+// moves: in twelve seconds of a check-in or two, and of news each second.
+func TestNothingOnThePageMovesInTheFirstSeconds(t *testing.T) {
 	t.Parallel()
-	server := preview(t)
-	for _, state := range []string{"fifo", "random", "line", "paused", "prequeue", "fifo, identity"} {
-		tab := browser.Visitor(t)
-		browsertest.Call(tab, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: shifts +
-			`window.told = 0; document.addEventListener('fairdoor', () => told++);`})
-		tab.Look(browsertest.Light, 390, 844)
-		tab.Open(server.URL + "/" + url.PathEscape(state))
-		tab.Until(`told > 2`)
-		assert.LessOrEqual(t, browsertest.Eval[float64](tab, `new Promise(done => requestAnimationFrame(() => setTimeout(() => done(shifted), 100)))`), 0.02, state)
+	waits := func(method string, minutes, ahead int) templates.Data {
+		return templates.Data{
+			RoomName: "shop", QueueingMethod: method, WaitTimeKnown: minutes > 0, WaitTime: minutes, UsersAheadKnown: true, UsersAhead: ahead, UsersQueued: 254,
+			PlaceKeptSeconds: 1800, Place: templates.Place{Position: ahead + 1, UsersQueued: 254, WaitTimeKnown: minutes > 0, WaitTime: minutes},
+		}
+	}
+	event := waits("fifo", 0, 214)
+	event.Event = sale
+	for name, states := range map[string][]templates.Data{
+		"the wait is told with the first check-in": {waits("fifo", 0, 214), waits("fifo", 12, 212)},
+		"the line moves":                           {waits("fifo", 12, 214), waits("fifo", 11, 160), waits("fifo", 9, 99), waits("fifo", 1, 3)},
+		"an exact line moves":                      {waits("line", 59, 214), waits("line", 57, 160), waits("line", 9, 99)},
+		"a draw":                                   {waits("random", 12, 0), waits("random", 14, 0)},
+		"before the start":                         {event, event},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScript(t, states[0], 3)
+			tab := browser.Visitor(t)
+			browsertest.Call(tab, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: shifts})
+			tab.Look(browsertest.Light, 390, 844)
+			tab.Open(s.url)
+			for i, state := range states[1:] {
+				tab.Until(fmt.Sprintf(`performance.now() > %d`, 1000+3000*i))
+				s.tell(state)
+			}
+			tab.Until(`performance.now() > 12000`)
+			assert.LessOrEqual(t, browsertest.Eval[float64](tab, `shifted`), 0.02, "%s", browsertest.Eval[[]string](tab, `movers`))
+		})
 	}
 }

@@ -89,6 +89,7 @@ const paint = w => {
   set($('hash'), w.shuffleSeedHash);
   show($('keeps'), /all|Down/.test(state));
   wait.classList.toggle('number', known);
+  wait.classList.toggle('unknown', state === 'unknown');
   // What is in brackets is left out while the variable in it is zero.
   set(wait, w.claimRequired ? turn() : say[state].replace(/\[(.*\{(\w+)\}.*)\]/, (_, part, name) => values[name] ? part : '').replace(/\{(\w+)\}/g, (_, name) => values[name]));
   show($('place'), !!w.position && !w.claimRequired);
@@ -231,7 +232,7 @@ const strange = () => {
   if (cookie) return enter();
   cookie = lost = failing = false;
   for (const id of ['label', 'starts', 'shuffled', 'draw', 'place', 'line', 'by', 'way']) show($(id), false);
-  wait.classList.remove('number');
+  wait.classList.remove('number', 'unknown');
   set(wait, say.cookies);
   show($('open'), true);
   next = now() + interval;
