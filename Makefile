@@ -17,6 +17,7 @@ ARTIFACTS_DIR ?= artifacts
 override ARTIFACTS_DIR := $(abspath $(ARTIFACTS_DIR))
 export ARTIFACTS_DIR
 export AXE_CORE_JS ?= $(CACHE)/axe-core/axe.min.js
+export CHECKERS ?= $(CACHE)/checkers
 
 all: lint test ## lint and test: what every change has to pass
 
@@ -94,6 +95,7 @@ setup:
 
 axe:
 	@.ci/axe $(CACHE)/axe-core
+	@.ci/checkers/fetch $(CACHE)/checkers
 
 FUZZTIME ?= 20s
 fuzz: ## every fuzz target for FUZZTIME=20s

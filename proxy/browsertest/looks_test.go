@@ -277,10 +277,10 @@ func TestNothingOnThePageMovesInTheFirstSeconds(t *testing.T) {
 	event.Event = sale
 	for name, states := range map[string][]templates.Data{
 		"the wait is told with the first check-in": {waits("fifo", 0, 214), waits("fifo", 12, 212)},
-		"the line moves":                           {waits("fifo", 12, 214), waits("fifo", 11, 160), waits("fifo", 9, 99), waits("fifo", 1, 3)},
-		"an exact line moves":                      {waits("line", 59, 214), waits("line", 57, 160), waits("line", 9, 99)},
-		"a draw":                                   {waits("random", 12, 0), waits("random", 14, 0)},
-		"before the start":                         {event, event},
+		"the line moves":      {waits("fifo", 12, 214), waits("fifo", 11, 160), waits("fifo", 9, 99), waits("fifo", 1, 3)},
+		"an exact line moves": {waits("line", 59, 214), waits("line", 57, 160), waits("line", 9, 99)},
+		"a draw":              {waits("random", 12, 0), waits("random", 14, 0)},
+		"before the start":    {event, event},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
