@@ -113,8 +113,8 @@ func (w *world) order(what What, pass int, method, path, body string) {
 	}
 }
 
-// endOf is when a pass surely gives nothing to anybody any more.
-func (h *History) endOf(pass int) time.Duration {
+// endOf is when a pass ends, by what a gate knows that hears of a revocation within that time.
+func (h *History) endOf(pass int, within time.Duration) time.Duration {
 	ends := never
 	for i := range h.Events {
 		switch e := &h.Events[i]; {
@@ -122,13 +122,13 @@ func (h *History) endOf(pass int) time.Duration {
 		case e.What == Made:
 			ends = e.At + h.Plan.Passes[pass-1].Lasts
 		case e.What == Revoked:
-			return min(ends, e.At+revokedWithin)
+			return min(ends, e.At+within)
 		}
 	}
 	return ends
 }
 
-// revokedWithin is within which time gates know of a pass that it was revoked.
+// revokedWithin is within which time all gates know of a pass that it was revoked.
 const revokedWithin = 2 * time.Second
 
 // checkUses finds passes that were used by more people than they are for, that were used after
@@ -141,8 +141,8 @@ func checkUses(h *History, breach func(time.Duration, string, ...any)) {
 			continue
 		}
 		name, of := h.Plan.People[e.Of-1].Name, &users[e.Pass-1]
-		if e.Text == forged || e.Sent > h.endOf(e.Pass) && !h.clocksDiffer() {
-			breach(e.At, "%s has used pass %d, which was %s, or had ended at %s", name, e.Pass, forged, moment(h.endOf(e.Pass)))
+		if e.Text == forged || e.Sent > h.endOf(e.Pass, revokedWithin) && !h.clocksDiffer() {
+			breach(e.At, "%s has used pass %d, which was %s, or had ended at %s", name, e.Pass, forged, moment(h.endOf(e.Pass, revokedWithin)))
 			return
 		}
 		if !slices.Contains(*of, e.Of) {
@@ -160,7 +160,7 @@ func checkOneHolder(h *History, breach func(time.Duration, string, ...any)) {
 	ids, owners := map[int]queue.ID{}, map[queue.ID]int{}
 	for i := range h.Events {
 		e := &h.Events[i]
-		if e.Pass == 0 || e.Who == nobody || e.Ticket.ID == (queue.ID{}) || e.At > h.endOf(e.Pass) {
+		if e.Pass == 0 || e.Who == nobody || e.Ticket.ID == (queue.ID{}) || e.At > h.endOf(e.Pass, 0) {
 			continue
 		}
 		of, known := ids[e.Who]
@@ -181,7 +181,7 @@ func (h *History) withPass(all []*track, of waitlist.PassKind) (list []*track) {
 	}
 	passes, ends := h.passOf(), map[int]time.Duration{}
 	for pass := range h.Plan.Passes {
-		ends[pass+1] = h.endOf(pass + 1)
+		ends[pass+1] = h.endOf(pass+1, 0)
 	}
 	for _, t := range all {
 		if pass := passes[t.who]; pass > 0 && h.Plan.Passes[pass-1].Kind == of && !t.broken && len(t.told) > 2 && t.told[len(t.told)-1].at < ends[pass] && h.quiet(t.came, t.told[len(t.told)-1].at) {

@@ -60,6 +60,7 @@ var found = []uint64{
 	1864,          // whoever was called and came by themselves was in for as long as the slot was kept
 	1013509490551, // whoever was in was called, if little of their session was left
 	5026,          // whoever was called, and came late and by another gate, had lost their place
+	544865646626,  // who had missed the start of a sale had the place that they drew by an old ticket
 }
 
 // fixed are the histories of the seeds that are tried each time, which take half a minute: from 1
@@ -194,6 +195,27 @@ func TestTheShareIsChecked(t *testing.T) {
 		noticed := slices.ContainsFunc(world.Check(h), func(b world.Breach) bool { return b.Promise == promise })
 		if noticed != (who == 2) {
 			t.Errorf("%d people are let in, which is noticed: %v", who+1, noticed)
+		}
+	}
+}
+
+// The checkers notice a device with the cookie of a pass that is another visitor, but not once the
+// pass was revoked: some gates know of it at once.
+func TestOneHolderIsChecked(t *testing.T) {
+	for after, noticed := range map[time.Duration]bool{-time.Second: true, 200 * time.Millisecond: false} {
+		plan := &world.Plan{Gates: 1, Lasts: time.Hour, Passes: []world.Pass{{Uses: 1, Lasts: time.Hour}}, People: []world.Person{someone(0, false)}}
+		plan.Settings = queue.Settings{Method: queue.FIFO, TotalActiveUsers: 10, NewUsersPerMinute: 10}.WithDefaults()
+		const revoked = time.Minute
+		asks := func(at time.Duration, device byte) world.Event {
+			return world.Event{What: world.Waits, Pass: 1, Gate: 1, Sent: at, At: at, Ticket: world.Ticket{ID: queue.ID{device}}}
+		}
+		h := &world.History{Plan: plan, Ends: plan.Lasts, Events: []world.Event{
+			{What: world.Made, Who: -1, Gate: 1, Pass: 1, At: time.Second}, {What: world.Used, Who: -1, Gate: 1, Pass: 1, Of: 1, Sent: 2 * time.Second, At: 2 * time.Second},
+			asks(3*time.Second, 1), {What: world.Revoked, Who: -1, Gate: 1, Pass: 1, At: revoked}, asks(revoked+after, 2),
+		}}
+		slices.SortStableFunc(h.Events, func(a, b world.Event) int { return cmp.Compare(a.At, b.At) })
+		if got := slices.ContainsFunc(world.Check(h), func(b world.Breach) bool { return b.Promise == "a use of a pass is a person" }); got != noticed {
+			t.Errorf("another visitor %v after the pass was revoked is noticed: %v", after, got)
 		}
 	}
 }

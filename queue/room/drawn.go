@@ -42,7 +42,7 @@ func (v visit) missedStart(t *queue.Ticket) bool {
 	start := v.rules.configuration.DrawEnded(t.Came(), v.at)
 	present := v.rules.configuration.PresentFrom(start)
 	return t.LastCheckIn < present && t.CountedUntil < start && !v.isSubject() && v.presence.made <= present &&
-		!v.presence.hasPlaceFrom(v.at, t.ID, start)
+		!v.presence.hasPlaceOf(v.at, t)
 }
 
 // startsSoon reports whether the event of a shuffled prequeue starts so soon that who checks in now

@@ -18,6 +18,7 @@ import (
 type prequeue struct {
 	gates
 	s       queue.Settings // without the event
+	opens   time.Duration  // when the event starts, after start
 	drawn   map[queue.ID]queue.Instant
 	waiting []queue.Ticket
 	in      queue.Ticket
@@ -25,7 +26,7 @@ type prequeue struct {
 
 func openPrequeue(t *testing.T) *prequeue {
 	t.Helper()
-	p := &prequeue{s: settings(1, 100), drawn: map[queue.ID]queue.Instant{}}
+	p := &prequeue{s: settings(1, 100), opens: 6 * time.Minute, drawn: map[queue.ID]queue.Instant{}}
 	p.s.ConfirmWithin = 0
 	store := memstore.New()
 	for range 2 {
@@ -55,13 +56,13 @@ func (p *prequeue) cancelled() { p.goesBy(1, p.s) }
 func (p *prequeue) begins() {
 	s := p.s
 	s.QueueAll = true
-	s.Event = queue.ActiveEvent{Name: "sale", Prequeue: start, Start: start.Add(6 * time.Minute), End: start.Add(time.Hour), Prequeueing: true, HoldsNew: true, Shuffle: true}
+	s.Event = queue.ActiveEvent{Name: "sale", Prequeue: start, Start: start.Add(p.opens), End: start.Add(time.Hour), Prequeueing: true, HoldsNew: true, Shuffle: true}
 	p.goesBy(0, s)
 }
 
 func (p *prequeue) starts() {
 	s := p.s
-	s.Event = queue.ActiveEvent{Name: "sale", Prequeue: start, Start: start.Add(6 * time.Minute), End: start.Add(time.Hour), Shuffle: true}
+	s.Event = queue.ActiveEvent{Name: "sale", Prequeue: start, Start: start.Add(p.opens), End: start.Add(time.Hour), Shuffle: true}
 	p.goesBy(0, s)
 }
 
@@ -223,6 +224,25 @@ func TestALapsedEntryIsOutOfTheDrawAtEveryGateAndHearsOfIt(t *testing.T) {
 			assert.True(t, d.Rejoined)
 			assert.False(t, p.gates[gate].visit(d.Ticket).Rejoined, "once")
 		}
+	}
+}
+
+// The bucket in which somebody is counted who joins after the start may have begun before it.
+func TestWhoHasRejoinedAfterTheStartHasNotWhatTheyDrewByAnOldTicket(t *testing.T) {
+	p := openPrequeue(t)
+	p.opens = 5*time.Minute + 30*time.Second
+	p.begins()
+	d, opens := p.gates[0], start.Add(p.opens)
+	late := d.join()
+	p.until(p.opens)
+	p.starts()
+	p.until(p.opens + 5*time.Second)
+	rejoined := d.visit(late)
+	require.True(t, rejoined.Rejoined)
+	for range 2 {
+		p.until(d.now.Sub(start) + interval)
+		rejoined.Ticket = d.waits(rejoined.Ticket)
+		assert.Greater(t, d.waits(late).ArrivedAt, opens)
 	}
 }
 

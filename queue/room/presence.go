@@ -312,14 +312,15 @@ func (p *presence) trim(shard int, at queue.Instant, rules *rules) {
 	s.forgetSubjects(at.Add(-rules.rememberFor))
 }
 
-// hasPlaceFrom reports whether a visitor is counted here in a bucket from before a moment: they
-// have checked in since the ticket that they bring, or somebody has for them.
-func (p *presence) hasPlaceFrom(at queue.Instant, id queue.ID, before queue.Instant) bool {
-	s := p.shard(id)
+// hasPlaceOf reports whether a visitor is counted here as early as the ticket that they bring says:
+// they have checked in by its place since, or somebody has for them. Who has joined the line again
+// is counted later, but maybe in a bucket that began before they did.
+func (p *presence) hasPlaceOf(at queue.Instant, t *queue.Ticket) bool {
+	s := p.shard(t.ID)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	entry := s.find(id, at)
-	return entry != nil && !hasEntered(entry) && s.bucketOf(entry) < before
+	entry := s.find(t.ID, at)
+	return entry != nil && !hasEntered(entry) && s.bucketOf(entry) <= t.ArrivedAt
 }
 
 // hasEntered reports whether the place of a visitor is used.
