@@ -81,7 +81,7 @@ func withProgram(ctx context.Context, out io.Writer, do func(program string) err
 	}
 	defer os.RemoveAll(dir)
 	fmt.Fprintln(out, "Building fairdoor")
-	program, err := stage.Program(ctx, dir)
+	program, err := stage.Program(ctx)
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ import (
 const patience = time.Minute
 
 func TestVisitorsWaitBesideEveryProxy(t *testing.T) {
-	program, err := stage.Program(t.Context(), t.TempDir())
+	program, err := stage.Program(t.Context())
 	require.NoError(t, err)
 	for _, name := range []string{"nginx", "caddy", "caddy-short"} {
 		t.Run(name, func(t *testing.T) {

@@ -77,7 +77,7 @@ func run(ctx context.Context, out io.Writer, edge string, at addresses, shop htt
 
 func gate(ctx context.Context, p *stage.Processes, at addresses) error {
 	fmt.Fprintln(p.Out, "Building fairdoor")
-	program, err := stage.Program(ctx, p.Dir)
+	program, err := stage.Program(ctx)
 	if err != nil {
 		return err
 	}

@@ -59,7 +59,7 @@ func run(ctx context.Context, out io.Writer, at addresses) error {
 // there, and stops them the other way round.
 func runAll(ctx context.Context, out io.Writer, at addresses, dir string) error {
 	fmt.Fprintln(out, "Building fairdoor")
-	program, err := stage.Program(ctx, dir)
+	program, err := stage.Program(ctx)
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ import (
 )
 
 func TestTheConfigurationIsValid(t *testing.T) {
-	program, err := stage.Program(t.Context(), t.TempDir())
+	program, err := stage.Program(t.Context())
 	require.NoError(t, err)
 	said, err := exec.CommandContext(t.Context(), program, "validate", "--config", "fairdoor.yaml").CombinedOutput()
 	require.NoError(t, err, string(said))

@@ -78,10 +78,21 @@ func withServer(address string, site http.Handler, serve func(*http.Server, net.
 	return err
 }
 
-// Program builds fairdoor into the directory and returns its path.
-func Program(ctx context.Context, dir string) (string, error) {
+// Program builds fairdoor and returns its path, below the module's root: where it is there as it
+// would be built, go build leaves it. What it builds comes there as a whole, so that examples may
+// run at once.
+func Program(ctx context.Context) (string, error) {
+	mod, err := exec.CommandContext(ctx, "go", "env", "GOMOD").Output()
+	if err != nil {
+		return "", fmt.Errorf("looking for the module: %w", err)
+	}
+	dir := filepath.Join(filepath.Dir(strings.TrimSpace(string(mod))), ".cache", "examples")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", fmt.Errorf("building fairdoor: %w", err)
+	}
 	path := filepath.Join(dir, "fairdoor")
 	build := exec.CommandContext(ctx, "go", "build", "-o", path, "github.com/fairdoor-gate/fairdoor/cmd/fairdoor")
+	build.Env = append(os.Environ(), "GOTMPDIR="+dir)
 	if text, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("building fairdoor: %w\n%s", err, text)
 	}
@@ -95,7 +106,7 @@ func gate(ctx context.Context, out io.Writer, args []string) error {
 	}
 	defer os.RemoveAll(dir)
 	fmt.Fprintf(out, "Building fairdoor, then running it:\n\n  fairdoor serve %s\n\n", strings.Join(args, " "))
-	program, err := Program(ctx, dir)
+	program, err := Program(ctx)
 	if err != nil {
 		return err
 	}
