@@ -124,11 +124,13 @@ func check(t *testing.T, h *world.History) bool {
 	return len(broken) == 0
 }
 
-// Nor does it depend on which of the goroutines that could go on at a moment does so first.
+// Nor does it depend on which of the goroutines that could go on at a moment does so first. Every
+// other seed lives again.
 func TestTheSameSeedHasTheSameHistory(t *testing.T) {
 	histories := fixed(t)
 	defer world.Shake()()
-	for _, first := range histories {
+	for i := 0; i < len(histories); i += 2 {
+		first := histories[i]
 		first, again := inOrder(first), inOrder(world.Run(t, world.Draw(first.Plan.Seed)))
 		if at := differ(first, again); at >= 0 {
 			t.Errorf("seed %d, event %d of %d: in one life\n%s\nand in the next\n%s", first.Plan.Seed, at, len(first.Events), around(first, at), around(again, at))
