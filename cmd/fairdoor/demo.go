@@ -73,7 +73,7 @@ type demonstration struct {
 	method   string // of the room demo
 	crowd    int
 	waitlist bool
-	dir      string // for the record of the waitlist
+	dir      string // for passes and the waitlist
 }
 
 // run runs the sample site, the gate and the crowd until ctx ends.
@@ -84,13 +84,10 @@ func (d *demonstration) run(ctx context.Context, stdout, stderr io.Writer) error
 		return err
 	}
 	defer site.stop()
-	d.dir = "/" // required of a configuration; without a waitlist the demo makes no directory
-	if d.waitlist {
-		if d.dir, err = os.MkdirTemp("", "fairdoor-demo-"); err != nil {
-			return fmt.Errorf("making a directory for the waitlist: %w", err)
-		}
-		defer os.RemoveAll(d.dir)
+	if d.dir, err = os.MkdirTemp("", "fairdoor-demo-"); err != nil {
+		return fmt.Errorf("making a directory for passes and the waitlist: %w", err)
 	}
+	defer os.RemoveAll(d.dir)
 	s, err := d.startGate(ctx, site.addr, stderr)
 	if err != nil {
 		return err
@@ -232,12 +229,12 @@ func (d *demonstration) welcome(visitors, operators net.Addr) string {
 func welcomeToWaitlist(visitors, operators net.Addr) string {
 	return fmt.Sprintf(`A sample site for those who were invited, and a gate with its waitlist in front.
 
-  The dashboard   http://%[2]s/
+  The dashboard   http://%[2]s/rooms/demo/waitlist
+                  Who is on the waitlist: invite them, plan invites, read the mails.
   Come in         http://%[1]s
                   Sign up there, with any address: no mail leaves this machine.
-  Read the mails  http://%[2]s/api/v1/waitlists/demo/outbox
+  Read the mails  http://%[2]s/rooms/demo/waitlist/mails
                   The links in them confirm the address, bring you back, and accept the invite.
-  See the line    http://%[2]s/api/v1/waitlists/demo/entries
   Invite          fairdoor waitlist release demo --count 1 --admin %[2]s
                   or: curl -X POST -H 'Content-Type: application/json' -d '{"count": 1}' \
                            http://%[2]s/api/v1/waitlists/demo/release

@@ -138,9 +138,13 @@ func overridesOf(d overrides.Document) []dashboard.Override {
 	return list
 }
 
-// showEvents answers with the events of a room.
+// showEvents answers with the events of a room, and the form that plans one, or changes the one that
+// the query names.
 func (a *api) showEvents(w http.ResponseWriter, r *http.Request, of Room) {
 	v := dashboard.Events{Frame: a.roomFrame(r, of, "events"), Events: eventsOf(of, a.Clock()), Resource: "/api/v1/rooms/" + of.Queue().Name()}
+	if e := eventNamed(of, r.URL.Query().Get("change")); !e.FromFile {
+		v.Form = formOfEvent(e)
+	}
 	a.show(v.Write(w, r))
 }
 

@@ -118,8 +118,9 @@ func (a API) ReadForm(w http.ResponseWriter, r *http.Request, of Room) bool {
 
 // How many a listing tells at a time.
 const (
-	usualPage   = 100  // where nothing else is asked for
-	largestPage = 1000 // at most
+	usualPage = 100 // where nothing else is asked for
+	// LargestPage is the most.
+	LargestPage = 1000
 )
 
 // Most is how many a query asks a listing to tell; it is no answer if limit is not such a number.
@@ -129,11 +130,11 @@ func Most(query url.Values) (most int, ok bool) {
 		return usualPage, true
 	}
 	most, err := strconv.Atoi(text)
-	return most, err == nil && most >= 1 && most <= largestPage
+	return most, err == nil && most >= 1 && most <= LargestPage
 }
 
 // LimitRule says what limit may be.
-var LimitRule = "limit is a whole number from 1 to " + strconv.Itoa(largestPage)
+var LimitRule = "limit is a whole number from 1 to " + strconv.Itoa(LargestPage)
 
 // ReadChange reads the body of a change, or of an order; if it cannot, it has answered instead.
 func ReadChange(w http.ResponseWriter, r *http.Request) (body []byte, ok bool) {

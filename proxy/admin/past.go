@@ -106,7 +106,7 @@ func changesOf(list []record.Change) []dashboard.Change {
 
 // chartsOf draws the charts of some minutes, with the changes that operators have made.
 func chartsOf(minutes []record.Minute, changes []record.Change, to time.Time) []template.HTML {
-	bands := record.Bands(minutes)
+	bands := record.Excerpt{Minutes: minutes, Changes: changes}.Bands()
 	var marks []chart.Mark
 	for _, c := range changes {
 		marks = append(marks, chart.Mark{At: c.At, Text: fmt.Sprintf("%s: %s → %s, by %s", c.What, inWords(c.From), inWords(c.To), c.By)})
@@ -122,7 +122,14 @@ func chartsOf(minutes []record.Minute, changes []record.Change, to time.Time) []
 		draw(record.Measure(record.Active).Chart("In at once", "in", "most at once", minutes)),
 		draw(record.Measure(record.Admitted).Chart("Let in each minute", "let in", "most a minute", minutes)),
 	}
-	if record.Sum(minutes).OriginErrors > 0 {
+	sum := record.Sum(minutes)
+	if sum.GaveUp > 0 {
+		charts = append(charts, draw(record.GaveUpChart(minutes)))
+	}
+	if sum.OriginAnswers > 0 {
+		charts = append(charts, draw(record.LatencyChart(minutes)))
+	}
+	if sum.OriginErrors+sum.OriginFaults > 0 {
 		charts = append(charts, draw(record.FaultsChart(minutes)))
 	}
 	return charts

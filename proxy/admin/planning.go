@@ -15,6 +15,7 @@ import (
 // What operators do to an event in the dashboard, as forms have it.
 const (
 	planEvent    = "plan"
+	editEvent    = "edit"
 	suspendEvent = "suspend"
 	resumeEvent  = "resume"
 	removeEvent  = "delete"
@@ -24,24 +25,25 @@ const (
 type deed struct {
 	question string // before the event's name
 	done     string // behind it
-	undo     string // the deed that takes it back; "" for none
+	undo     string // the deed that takes it back
 }
 
 var deeds = map[string]deed{
 	planEvent:    {"Plan", "is planned, on every gate.", removeEvent},
 	suspendEvent: {"Suspend", "is suspended: it does not take place.", resumeEvent},
 	resumeEvent:  {"Resume", "takes place again.", suspendEvent},
-	removeEvent:  {"Delete", "is deleted.", ""},
+	removeEvent:  {"Cancel", "is cancelled, on every gate.", planEvent},
+	editEvent:    {"Change", "is changed, on every gate.", editEvent},
 }
 
-// plannedOf is the event that a form describes, as the API takes it. Of the two limits, the room's
-// is taken where only the other is given.
-func plannedOf(r *http.Request, of Room) ([]byte, event.Event, error) {
+// plannedOf is the event that a form makes of another, or of none. Of the two limits, the room's is taken where only the other is given.
+func plannedOf(r *http.Request, of Room, from event.Event) (event.Event, error) {
 	order := map[string]any{
+		"prequeue_start_time": nil, "total_active_users": nil, "new_users_per_minute": nil, // unless the form has them
 		"name": textOf(r, "name"), "description": textOf(r, "description"), "shuffle_at_event_start": r.PostFormValue("shuffle") != "",
-		"event_start_time": timeOf(r, "start"), "event_end_time": timeOf(r, "end"),
+		"event_start_time": TimeIn(r, "start"), "event_end_time": TimeIn(r, "end"),
 	}
-	if text := timeOf(r, "prequeue"); text != "" {
+	if text := TimeIn(r, "prequeue"); text != "" {
 		order["prequeue_start_time"] = text
 	}
 	limits, s := []string{"total_active_users", "new_users_per_minute"}, byOperators(of.Queue().Settings())
@@ -59,9 +61,9 @@ func plannedOf(r *http.Request, of Room) ([]byte, event.Event, error) {
 	}
 	body, err := json.Marshal(order)
 	if err != nil {
-		return nil, event.Event{}, err
+		return event.Event{}, err
 	}
-	e, err := patched(event.Event{}, body)
+	e, err := patched(from, body)
 	if faults := e.Faults(); err == nil && len(faults) > 0 {
 		refused := &overrides.FaultsError{}
 		for _, f := range faults {
@@ -69,15 +71,37 @@ func plannedOf(r *http.Request, of Room) ([]byte, event.Event, error) {
 		}
 		err = refused
 	}
-	return body, e, err
+	return e, err
 }
 
-// timeOf is a time of a form as the API takes it: by the script a time with its zone, and without
+// typedTime is how browsers have a time that somebody has typed.
+const typedTime = "2006-01-02T15:04"
+
+// formOfEvent is the form that changes an event, or plans one.
+func formOfEvent(e event.Event) dashboard.EventForm {
+	typed := func(at time.Time) string {
+		switch {
+		case at.IsZero():
+			return ""
+		case at.Second() != 0:
+			return at.UTC().Format(typedTime + ":05")
+		}
+		return at.UTC().Format(typedTime)
+	}
+	return dashboard.EventForm{
+		Name: e.Name, Description: e.Description, Prequeue: typed(e.Prequeue), Start: typed(e.Start), End: typed(e.End), Shuffle: e.Shuffle,
+		TotalActiveUsers: string(e.Overrides["total_active_users"]), NewUsersPerMinute: string(e.Overrides["new_users_per_minute"]),
+	}
+}
+
+// TimeIn is a time of a form as the API takes it: by the script a time with its zone, and without
 // script one of UTC.
-func timeOf(r *http.Request, name string) string {
+func TimeIn(r *http.Request, name string) string {
 	text := textOf(r, name)
-	if at, err := time.Parse("2006-01-02T15:04", text); err == nil {
-		return at.Format(time.RFC3339)
+	for _, layout := range []string{typedTime, typedTime + ":05"} {
+		if at, err := time.Parse(layout, text); err == nil {
+			return at.Format(time.RFC3339)
+		}
 	}
 	return text
 }
@@ -89,12 +113,16 @@ func (a *api) askAboutEvent(w http.ResponseWriter, r *http.Request, of Room) {
 	}
 	what := r.PostFormValue("do")
 	q := dashboard.Question{
-		Frame: a.roomFrame(r, of, "-"), Action: pageOf(of, "events/change"), Back: pageOf(of, "events"), Final: what == removeEvent,
+		Frame: a.roomFrame(r, of, "-"), Action: pageOf(of, "events/change"), Back: pageOf(of, "events"),
 		Fields: map[string]string{"do": what, "event": r.PostFormValue("event"), "page": "events"},
 	}
 	e := eventNamed(of, r.PostFormValue("event"))
-	if what == planEvent {
-		body, planned, err := plannedOf(r, of)
+	if what == planEvent || what == editEvent && e.Name != "" {
+		planned, err := plannedOf(r, of, e)
+		body, fault := json.Marshal(planned)
+		if err == nil {
+			err = fault
+		}
 		if err != nil {
 			status, detail, faults := eventsUnchanged(err)
 			a.refuse(w, r, of, status, detail, faults)
@@ -108,7 +136,7 @@ func (a *api) askAboutEvent(w http.ResponseWriter, r *http.Request, of Room) {
 	}
 	shown := eventOf(of, &e, a.Clock())
 	q.Title, q.Event = deeds[what].question+" "+e.Name+"?", &shown
-	if !e.Prequeue.IsZero() && what == planEvent {
+	if !e.Prequeue.IsZero() && (what == planEvent || what == editEvent) {
 		q.Warnings = append(q.Warnings, "From the prequeue on everybody new is held, until the event starts.")
 	}
 	a.show(q.Write(w, r))
@@ -124,6 +152,7 @@ func (a *api) changeEventInPage(w http.ResponseWriter, r *http.Request, of Room)
 		a.refuse(w, r, of, http.StatusNotFound, "Nothing was changed.", nil)
 		return
 	}
+	undo := map[string]string{"do": deeds[what].undo, "event": name, "page": "events"}
 	err := a.editEvents(r, of, func(events event.List) (event.List, error) {
 		if what == planEvent {
 			e, err := patched(event.Event{}, []byte(r.PostFormValue("body")))
@@ -136,8 +165,21 @@ func (a *api) changeEventInPage(w http.ResponseWriter, r *http.Request, of Room)
 		if err != nil {
 			return nil, err
 		}
-		if what == removeEvent {
+		was, err := json.Marshal(events[i])
+		if err != nil {
+			return nil, err
+		}
+		undo["body"] = string(was)
+		switch what {
+		case removeEvent:
 			return slices.Delete(events, i, i+1), nil
+		case editEvent:
+			changed, err := patched(event.Event{}, []byte(r.PostFormValue("body")))
+			if err == nil && changed.Name != name {
+				err = errTaken
+			}
+			events[i] = changed
+			return events, err
 		}
 		events[i].Suspended = what == suspendEvent
 		return events, nil
@@ -147,9 +189,6 @@ func (a *api) changeEventInPage(w http.ResponseWriter, r *http.Request, of Room)
 		a.refuse(w, r, of, status, detail, faults)
 		return
 	}
-	done := &dashboard.Done{Text: name + " " + deeds[what].done}
-	if undo := deeds[what].undo; undo != "" {
-		done.Undo = &dashboard.Undo{Action: pageOf(of, "events/change"), Fields: map[string]string{"do": undo, "event": name, "page": "events"}}
-	}
+	done := &dashboard.Done{Text: name + " " + deeds[what].done, Undo: &dashboard.Undo{Action: pageOf(of, "events/change"), Fields: undo}}
 	a.tell(w, r, pageOf(of, "events"), done)
 }

@@ -24,10 +24,10 @@ var switches = []string{"total_active_users", "new_users_per_minute", "queueing_
 
 // warnings are what operators are told before they change a setting to a value.
 var warnings = map[string]map[string]string{
-	"queue_all": {"true": "Nobody new is let in until queue_all is switched off."},
+	"queue_all": {"true": "Nobody new is let in until operators let people in again."},
 	"hold_active": {
 		"ending": "Nobody new is let in, and no session is renewed: those who are in leave as their sessions end.",
-		"now":    "Nobody new is let in, and those who are in are held at once: they see a page that says so. Their sessions stand still until hold_active is off.",
+		"now":    "Nobody new is let in, and those who are in are held at once: they see a page that says so. Their sessions stand still until it is switched off.",
 	},
 	"on_sold_out":     {"close": "Once the origin says that nothing is left, everybody who waits is told so and turned away. What it has said before the change does not count."},
 	"suspended":       {"true": "While the room is suspended everybody passes, and nobody is counted."},
@@ -126,17 +126,21 @@ func (a *api) changeAndTell(w http.ResponseWriter, r *http.Request, of Room, pat
 	done := &dashboard.Done{Text: of.Queue().Name() + " is changed, on every gate."}
 	c := of.Describe().Configuration
 	at := strconv.FormatInt(c.At.Time().UnixMilli(), 10)
-	wouldHaveEnded := false // by itself, what is changed
+	var ends []time.Time // of what was before, by itself
 	for _, change := range a.changesAt(of, at) {
 		if queue.Setting(change.What) != nil {
 			done.What = append(done.What, dashboard.Line{Name: change.What, Now: inWords(change.From), Then: inWords(change.To)})
 			done.Until = overrides.Of(c).By[change.What].Until
-			wouldHaveEnded = wouldHaveEnded || !before[change.What].Until.IsZero()
+			ends = append(ends, before[change.What].Until)
 		}
 	}
 	page := r.PostFormValue("page")
-	if back, _ := a.backTo(of, at, ""); len(back) > 0 && !wouldHaveEnded {
-		done.Undo = &dashboard.Undo{Action: pageOf(of, "undo"), Fields: map[string]string{"done": at, "page": page, "version": strconv.FormatInt(c.Version, 10)}}
+	if back, _ := a.backTo(of, at, ""); len(back) > 0 && len(slices.CompactFunc(ends, time.Time.Equal)) == 1 { // one change has one end
+		fields := map[string]string{"done": at, "page": page, "version": strconv.FormatInt(c.Version, 10)}
+		if !ends[0].IsZero() {
+			fields["until"] = strconv.FormatInt(ends[0].UnixMilli(), 10)
+		}
+		done.Undo = &dashboard.Undo{Action: pageOf(of, "undo"), Fields: fields}
 	}
 	a.tell(w, r, pageOf(of, page), done)
 }
@@ -148,14 +152,20 @@ func (a *api) undo(w http.ResponseWriter, r *http.Request, of Room) {
 		return
 	}
 	patch, asLeft := a.backTo(of, r.PostFormValue("done"), r.PostFormValue("what"))
+	lasts := time.Duration(0)
+	if until := parseMillis(r.PostFormValue("until")); until > 0 {
+		lasts = time.UnixMilli(until).Sub(a.Clock())
+	}
 	switch {
+	case lasts < 0:
+		a.refuse(w, r, of, http.StatusGone, "Nothing was changed: what was before would have ended by itself meanwhile.", nil)
 	case len(patch) == 0:
 		a.refuse(w, r, of, http.StatusGone, "Nothing was changed: the record does not have this change any more.", nil)
 	case !asLeft || r.PostFormValue("version") != strconv.FormatInt(of.Describe().Configuration.Version, 10):
 		a.ask(w, r, of, patch, !asLeft)
 	default:
 		text, _ := json.Marshal(patch) // which is JSON
-		a.changeAndTell(w, r, of, text, 0)
+		a.changeAndTell(w, r, of, text, lasts)
 	}
 }
 

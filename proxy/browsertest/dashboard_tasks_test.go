@@ -1,6 +1,8 @@
 package browsertest_test
 
 import (
+	"net/http"
+	"net/url"
 	"testing"
 	"time"
 
@@ -9,8 +11,10 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/browsertest"
+	"github.com/fairdoor-gate/fairdoor/proxy/guests"
 )
 
 // hands are how an operator does something on a page: by keyboard, or by touch.
@@ -119,7 +123,22 @@ func TestPlanASaleWithADraw(t *testing.T) {
 		h.press(`.answer .main`, `document.querySelector('#event-friday')`)
 		assert.Contains(t, d.get("/api/v1/rooms/shop/events/friday"), `"event_start_time": "`+day+`T09:00:00Z"`, "by the clock of the operator")
 		assert.Contains(t, d.get("/api/v1/rooms/shop/events/friday"), `"shuffle_at_event_start": true`)
-		h.press(`.done button`, `!document.querySelector('#event-friday')`)
+		h.press(`[href$="change=friday#plan"]`, `document.querySelector('[name=do][value=edit]')`)
+		assert.Equal(t, day+"T14:30", browsertest.Eval[string](h.tab, `document.querySelector('#start').value`), "by the clock of the operator")
+		h.fill("#start", day+"T15:30")
+		h.isWhole()
+		h.tab.Screenshot("dashboard-task-change-event-" + h.by)
+		h.press(`[data-local] .main`, `document.querySelector('.answer .main')`)
+		h.press(`.answer .main`, `document.querySelector('.done')`)
+		assert.Contains(t, d.get("/api/v1/rooms/shop/events/friday"), `"event_start_time": "`+day+`T10:00:00Z"`)
+		assert.Contains(t, d.get("/api/v1/rooms/shop/events/friday"), `"prequeue_start_time": "`+day+`T08:00:00Z"`)
+		browsertest.Eval[int](h.tab, `{window.before = true; 0}`)
+		h.press(`.done button`, `!window.before && document.querySelector('.done')`)
+		assert.Contains(t, d.get("/api/v1/rooms/shop/events/friday"), `"event_start_time": "`+day+`T09:00:00Z"`)
+		h.press(`[aria-labelledby=event-friday] [value=delete]`, `document.querySelector('.answer .main')`)
+		assert.Contains(t, h.tab.Text(), "Cancel friday?")
+		h.isWhole()
+		h.press(`.answer .main`, `document.querySelector('.done') && !document.querySelector('#event-friday')`)
 
 		h.fill("#name", "friday")
 		h.fill("#start", day+"T14:30")
@@ -227,5 +246,38 @@ func TestMakeAPassForTenPeopleAndRevokeIt(t *testing.T) {
 		h.press(`.answer .main`, `document.querySelector('.done')`)
 		assert.Contains(t, h.tab.Text(), "The pass is revoked")
 		assert.Contains(t, d.get("/api/v1/rooms/shop/passes"), "revokedAt")
+	})
+}
+
+func TestInvitePeopleNowAndPlanMore(t *testing.T) {
+	eachHand(t, func(t *testing.T, d *desk, h *hands) {
+		for _, who := range []string{"ada@example.com", "ben@example.com"} {
+			answer, err := http.PostForm(d.front+guests.Paths+"beta", url.Values{"email": {who}})
+			require.NoError(t, err)
+			answer.Body.Close()
+		}
+		h.tab.Open(d.url)
+		h.press(`[href="/rooms/chat/waitlist"]`, `document.querySelector('#release')`)
+		h.fill("#count", "2")
+		h.press(`[value=release]`, `document.querySelector('[data-answer] .main')`)
+		assert.Contains(t, h.tab.Text(), "0 wait. 0 are invited now", "nobody has confirmed their address")
+		h.isWhole()
+		h.press(`[data-answer] .button`, `document.querySelector('#planned')`)
+		h.fill("#planned", "50")
+		h.fill("#at", time.Now().AddDate(0, 0, 2).Format("2006-01-02")+"T09:00")
+		h.fill("#every", "1h")
+		h.press(`[value=plan]`, `document.querySelector('[data-answer] .main')`)
+		assert.Contains(t, h.tab.Text(), "50 people are invited")
+		h.isWhole()
+		h.press(`[data-answer] .main`, `document.querySelector('.done')`)
+		assert.Contains(t, d.get("/api/v1/waitlists/beta/plans"), `"count": 50`)
+		h.isWhole()
+		h.tab.Screenshot("dashboard-task-waitlist-" + h.by)
+		h.press(`#plan-list button`, `document.querySelector('[data-answer] .main')`)
+		h.press(`[data-answer] .main`, `document.querySelector('.done')`)
+		assert.NotContains(t, d.get("/api/v1/waitlists/beta/plans"), `"count": 50`)
+		h.press(`[href$="/mails"]`, `document.querySelectorAll('iframe.mail').length === 2`)
+		h.isWhole()
+		h.tab.Screenshot("dashboard-task-mails-" + h.by)
 	})
 }

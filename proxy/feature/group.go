@@ -18,6 +18,7 @@ type Group struct {
 // Tally are the sums over rooms of what StoreErrors, Scores and Waits of their queues return.
 type Tally struct {
 	Unanswered, LetIn uint64
+	GaveUp            uint64
 	Score             estimate.Score
 	Waited, Told      waits.Counter
 }
@@ -27,6 +28,7 @@ func (t *Tally) Add(r *Room) {
 	unanswered, letIn := r.Queue.StoreErrors()
 	t.Unanswered += unanswered
 	t.LetIn += letIn
+	t.GaveUp += r.Queue.GaveUp()
 	_, score := r.Queue.Scores()
 	t.Score.Add(score)
 	waited, told := r.Queue.Waits()

@@ -82,7 +82,12 @@ func (f *Feature) sample(now time.Time, of *feature.Group) record.Sample {
 	}
 	s.Counted = countedOf(of, &all)
 	for _, u := range setup.Config.Addresses() {
-		s.Counted.OriginErrors += f.gate.Metrics().OriginFailures(config.OriginName(u))
+		name := config.OriginName(u)
+		s.Counted.OriginErrors += f.gate.Metrics().OriginFailures(name)
+		answers := f.gate.Metrics().OriginAnswers(name)
+		s.Counted.Origin.Count += answers.Count
+		s.Counted.Origin.Faults += answers.Faults
+		s.Counted.Origin.Seconds += answers.Took.Seconds()
 	}
 	return s
 }
@@ -116,7 +121,7 @@ func countedOf(of *feature.Group, all *feature.Tally) record.Counted {
 			Uninvited: count(metrics.Uninvited), BadTokens: int(of.Refusals(metrics.BadToken)), BadTickets: int(of.Refusals(metrics.BadTicket)),
 			Crowded: int(of.Refusals(metrics.Crowded)),
 		},
-		StoreErrors: all.Unanswered, WithoutStore: all.LetIn,
+		StoreErrors: all.Unanswered, WithoutStore: all.LetIn, GaveUp: all.GaveUp,
 	}
 }
 

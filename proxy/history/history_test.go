@@ -290,3 +290,23 @@ func TestTheReportOfAStoreThatDoesNotAnswerSaysThatNothingIsKnown(t *testing.T) 
 	require.Len(t, r.Known.Gaps, 1, "while the store did not answer")
 	assert.InDelta(t, 300, r.Known.Gaps[0].To.Sub(r.Known.Gaps[0].From).Seconds(), 70)
 }
+
+func TestTheRecordHasWhoGaveUpAndHowTheOriginDid(t *testing.T) {
+	f := gatetest.Start(t)
+	f.Site.Will(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) })
+	began := f.Clock.Now()
+	in := f.Visitor()
+	in.Get("/")
+	stays, gone := f.Waits(), f.Waits()
+	for range 32 { // a window ends a little after the check-in is due
+		f.Pass(gatetest.Interval / 8)
+		in.Get("/")
+		stays.Get("/")
+	}
+	_ = gone
+	sum := record.Sum(f.Excerpt(began.Add(-time.Minute), f.Clock.Now().Add(time.Minute)).Minutes)
+	assert.Equal(t, 1, sum.GaveUp, "who checks in waits, and who is in has not given up")
+	assert.Equal(t, 33, sum.OriginAnswers)
+	assert.Equal(t, 33, sum.OriginFaults)
+	assert.Positive(t, sum.OriginSeconds)
+}

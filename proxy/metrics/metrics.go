@@ -73,9 +73,30 @@ func (m *Metrics) OriginFailures(address string) uint64 {
 	return sum
 }
 
+// classes are those of statuses, by their first digit.
+var classes = [...]string{"other", "1xx", "2xx", "3xx", "4xx", "5xx"}
+
+// Answers are those of an origin.
+type Answers struct {
+	Count, Faults uint64 // Faults are those with a status of 5xx
+	Took          time.Duration
+}
+
+// OriginAnswers returns what the origin of an address has answered.
+func (m *Metrics) OriginAnswers(address string) (a Answers) {
+	for _, class := range classes {
+		count, took := sumOf(m.originLatency.WithLabelValues(address, class))
+		a.Count += count
+		a.Took += took
+		if class == "5xx" {
+			a.Faults = count
+		}
+	}
+	return a
+}
+
 // Origin returns what the origin of an address is to tell the metrics.
 func (m *Metrics) Origin(address string) origin.Metrics {
-	classes := [...]string{"other", "1xx", "2xx", "3xx", "4xx", "5xx"}
 	var latency [len(classes)]prometheus.Observer
 	for i, class := range classes {
 		latency[i] = m.originLatency.WithLabelValues(address, class)

@@ -7,6 +7,51 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/record/chart"
 )
 
+// Bands are those of its minutes. When a hold of operators began and ended is as the changes have it:
+// one may be shorter than what lies between two samples.
+func (e Excerpt) Bands() []chart.Band {
+	bands := Bands(e.Minutes)
+	for _, hold := range holds(e.Changes) {
+		near := func(a, b time.Time) bool { return a.Sub(b).Abs() <= together }
+		found := false
+		for i := range bands {
+			b := &bands[i]
+			if b.Name != heldByOperators || b.To.Add(together).Before(hold.From) || hold.To.Add(together).Before(b.From) {
+				continue
+			}
+			if found = true; near(b.From, hold.From) {
+				b.From = hold.From
+			}
+			if near(b.To, hold.To) {
+				b.To = hold.To
+			}
+		}
+		if !found {
+			bands = append(bands, hold)
+		}
+	}
+	slices.SortStableFunc(bands, func(a, b chart.Band) int { return a.From.Compare(b.From) })
+	return bands
+}
+
+// holds are the times in which operators held everybody new, of which both ends are known.
+func holds(changes []Change) (list []chart.Band) {
+	began := map[string]time.Time{} // by the setting
+	for _, c := range changes {
+		off := map[string]string{"queue_all": "false", "hold_active": "off"}[c.What]
+		from, held := began[c.What]
+		switch {
+		case off == "":
+		case c.To != off && !held:
+			began[c.What] = c.At
+		case c.To == off && held:
+			list = append(list, chart.Band{Name: heldByOperators, From: from, To: c.At})
+			delete(began, c.What)
+		}
+	}
+	return list
+}
+
 // Bands are the times in which something was in force that explains a chart: an event, its
 // prequeue, a hold of operators, a room that was closed because nothing was left, and a store or an
 // origin that did not answer. They are known to the second, or so. A short gap in what is known ends

@@ -80,13 +80,36 @@ func percentile(c waits.Counts, share float64) float64 {
 	return c.Percentile(share).Minutes()
 }
 
-// FaultsChart is the chart of requests that the origin left unanswered.
+// GaveUpChart is the chart of those who waited and gave up.
+func GaveUpChart(minutes []Minute) chart.Lines {
+	return ownChart("Gave up each minute", minutes, chart.Line{Name: "gave up", Filled: true}, func(o *Own) float64 { return float64(o.GaveUp) })
+}
+
+// FaultsChart is the chart of requests that the origin left unanswered, or answered with a status of
+// 5xx.
 func FaultsChart(minutes []Minute) chart.Lines {
-	l := chart.Lines{Title: "Requests that the origin did not answer", Lines: []chart.Line{{Name: "a minute", Filled: true}}}
-	for _, m := range minutes {
-		l.Moments = append(l.Moments, m.At)
-		l.Lines[0].Values = append(l.Lines[0].Values, float64(m.OriginErrors))
+	return ownChart("Requests that the origin failed, each minute", minutes, chart.Line{Name: "failed", Filled: true},
+		func(o *Own) float64 { return float64(o.OriginErrors + o.OriginFaults) })
+}
+
+// LatencyChart is the chart of how long the origin took to begin its answers.
+func LatencyChart(minutes []Minute) chart.Lines {
+	return ownChart("How long the origin takes, in milliseconds", minutes, chart.Line{Name: "on average"}, func(o *Own) float64 {
+		if o.OriginAnswers == 0 {
+			return math.NaN()
+		}
+		return math.Round(1000 * o.OriginSeconds / float64(o.OriginAnswers))
+	})
+}
+
+// ownChart is the chart of one line of what gates have done.
+func ownChart(title string, minutes []Minute, line chart.Line, of func(*Own) float64) chart.Lines {
+	l := chart.Lines{Title: title}
+	for i := range minutes {
+		l.Moments = append(l.Moments, minutes[i].At)
+		line.Values = append(line.Values, of(&minutes[i].Own))
 	}
+	l.Lines = []chart.Line{line}
 	return l
 }
 

@@ -108,11 +108,12 @@ func (s *Standing) merge(o *Standing, first bool) *Standing {
 // plus is what two gates have done, or one in two times.
 func (o Own) plus(p *Own) Own {
 	return Own{
-		LetIn: o.LetIn + p.LetIn, Waits: o.Waits.Plus(p.Waits), Told: o.Told.Plus(p.Told),
+		LetIn: o.LetIn + p.LetIn, GaveUp: o.GaveUp + p.GaveUp, Waits: o.Waits.Plus(p.Waits), Told: o.Told.Plus(p.Told),
 		Score: o.Score.plus(p.Score), Refused: o.Refused.plus(p.Refused),
 		StoreFailingSeconds: o.StoreFailingSeconds + p.StoreFailingSeconds, StoreErrors: o.StoreErrors + p.StoreErrors,
 		WithoutStore:         o.WithoutStore + p.WithoutStore,
 		OriginFailingSeconds: max(o.OriginFailingSeconds, p.OriginFailingSeconds), OriginErrors: o.OriginErrors + p.OriginErrors,
+		OriginAnswers: o.OriginAnswers + p.OriginAnswers, OriginFaults: o.OriginFaults + p.OriginFaults, OriginSeconds: o.OriginSeconds + p.OriginSeconds,
 	}
 }
 

@@ -63,10 +63,11 @@ type Offer struct {
 
 // Own is what one gate has done in a minute. That of several gates can be added up.
 type Own struct {
-	LetIn int          `json:"letIn,omitempty"` // visitors, with those who had not waited
-	Waits waits.Counts `json:"waits,omitempty"` // of those who were let in from the line
-	Told  waits.Counts `json:"told,omitempty"`  // the waits that those of them were told as they arrived who were told one
-	Score Score        `json:"score,omitzero"`
+	LetIn  int          `json:"letIn,omitempty"`  // visitors, with those who had not waited
+	GaveUp int          `json:"gaveUp,omitempty"` // visitors who waited here and stopped checking in; of an exact line they are not known
+	Waits  waits.Counts `json:"waits,omitempty"`  // of those who were let in from the line
+	Told   waits.Counts `json:"told,omitempty"`   // the waits that those of them were told as they arrived who were told one
+	Score  Score        `json:"score,omitzero"`
 
 	Refused Refused `json:"refused,omitzero"`
 
@@ -74,7 +75,10 @@ type Own struct {
 	StoreErrors          int     `json:"storeErrors,omitempty"`       // calls that it left unanswered
 	WithoutStore         int     `json:"letInWithoutStore,omitempty"` // visitors whom on_store_error let in
 	OriginFailingSeconds float64 `json:"originFailingSeconds,omitempty"`
-	OriginErrors         int     `json:"originErrors,omitempty"` // requests that the origin left unanswered, those of other rooms among them
+	OriginErrors         int     `json:"originErrors,omitempty"` // requests that the origin left unanswered, those of other rooms among them, as in the next three
+	OriginAnswers        int     `json:"originAnswers,omitempty"`
+	OriginFaults         int     `json:"originFaults,omitempty"`  // answers with a status of 5xx
+	OriginSeconds        float64 `json:"originSeconds,omitempty"` // that the answers took, added up
 }
 
 // Score says what came of the waits that visitors were told: see room.Score of package

@@ -3,6 +3,7 @@ package record_test
 import (
 	"encoding/json"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/record"
+	"github.com/fairdoor-gate/fairdoor/proxy/record/chart"
 )
 
 var start = time.Date(2026, 11, 22, 18, 0, 0, 0, time.UTC)
@@ -327,6 +329,42 @@ func TestWhatWasInForceIsKnownToTheSecond(t *testing.T) {
 		"18:00:59 for 1s held by operators", "18:01:59 for 1m0s prequeue of sale", "18:02:59 for 9m0s event sale", "18:11:59 for 1m0s origin failing",
 		"18:12:59 for 1m0s store unreachable", "18:13:59 for 30s sold out", "18:39:50 for 1m9s event sale",
 	}, told)
+}
+
+func TestAHoldIsDrawnAsLongAsItWas(t *testing.T) {
+	at := func(d time.Duration) time.Time { return start.Add(d) }
+	change := func(d time.Duration, from, to string) record.Change {
+		return record.Change{At: at(d), By: "olga", What: "queue_all", From: from, To: to}
+	}
+	e := record.Excerpt{
+		Minutes: []record.Minute{{At: start, Spans: []chart.Band{{Name: "held by operators", From: at(29 * time.Second), To: at(40 * time.Second)}}}},
+		Changes: []record.Change{
+			change(10*time.Second, "false", "true"), change(10*time.Second+200*time.Millisecond, "true", "false"),
+			change(30*time.Second, "false", "true"), change(39*time.Second, "true", "false"), change(50*time.Second, "false", "true"),
+		},
+	}
+	assert.Equal(t, []chart.Band{
+		{Name: "held by operators", From: at(10 * time.Second), To: at(10*time.Second + 200*time.Millisecond)},
+		{Name: "held by operators", From: at(30 * time.Second), To: at(39 * time.Second)},
+	}, e.Bands())
+}
+
+func TestAMinuteHasWhoGaveUpAndHowTheOriginDid(t *testing.T) {
+	g := newGate(t, t.TempDir())
+	g.sample.Counted.GaveUp, g.sample.Counted.Origin = 3, record.Answers{Count: 10, Faults: 1, Seconds: 2.5}
+	g.observe(10)
+	g.sample.Counted.GaveUp, g.sample.Counted.Origin = 4, record.Answers{Count: 14, Faults: 1, Seconds: 3}
+	g.observe(60)
+	sum := record.Sum(g.minutes())
+	assert.Equal(t, 4, sum.GaveUp)
+	assert.Equal(t, 14, sum.OriginAnswers)
+	assert.Equal(t, 1, sum.OriginFaults)
+	assert.InDelta(t, 3, sum.OriginSeconds, .001)
+	assert.InDelta(t, 250, record.LatencyChart(g.minutes()).Lines[0].Values[0], 40, "milliseconds")
+	old := record.Minute{}
+	require.NoError(t, json.Unmarshal([]byte(`{"at": "2026-11-01T10:00:00Z", "seconds": 60, "letIn": 5}`), &old))
+	assert.Equal(t, 5, record.Sum([]record.Minute{old, old}).LetIn-5)
+	assert.True(t, math.IsNaN(record.LatencyChart([]record.Minute{old}).Lines[0].Values[0]), "what was not kept is not known")
 }
 
 func TestWhatPeopleWereToldThatThereIsToBuyIsKeptWithItsTime(t *testing.T) {

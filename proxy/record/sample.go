@@ -35,12 +35,20 @@ type Sample struct {
 // Counted is what the gate has counted of a room since the gate started.
 type Counted struct {
 	LetIn        uint64
+	GaveUp       uint64
 	Waits, Told  waits.Counter
 	Score        Score
 	Refused      Refused
 	StoreErrors  uint64
 	WithoutStore uint64
 	OriginErrors uint64
+	Origin       Answers
+}
+
+// Answers are those of an origin.
+type Answers struct {
+	Count, Faults uint64  // Faults are those with a status of 5xx
+	Seconds       float64 // that they took, added up
 }
 
 // observe takes in a sample. The caller holds mu.
@@ -138,6 +146,7 @@ func (s *Standing) offer(now *Sample) {
 // add takes in what has been counted since before.
 func (o *Own) add(now, before *Counted) {
 	o.LetIn += since(now.LetIn, before.LetIn)
+	o.GaveUp += since(now.GaveUp, before.GaveUp)
 	o.Waits = o.Waits.Plus(now.Waits.Since(&before.Waits))
 	o.Told = o.Told.Plus(now.Told.Since(&before.Told))
 	o.Score = o.Score.plus(now.Score.less(before.Score))
@@ -145,6 +154,9 @@ func (o *Own) add(now, before *Counted) {
 	o.StoreErrors += since(now.StoreErrors, before.StoreErrors)
 	o.WithoutStore += since(now.WithoutStore, before.WithoutStore)
 	o.OriginErrors += since(now.OriginErrors, before.OriginErrors)
+	o.OriginAnswers += since(now.Origin.Count, before.Origin.Count)
+	o.OriginFaults += since(now.Origin.Faults, before.Origin.Faults)
+	o.OriginSeconds += max(0, now.Origin.Seconds-before.Origin.Seconds)
 }
 
 func since(now, before uint64) int {

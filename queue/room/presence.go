@@ -20,6 +20,9 @@ type presence struct {
 	changed     shardSet    // that may have unreported changes
 	hasSubjects atomic.Bool // the site has named somebody, and tickets are looked up
 
+	gone      atomic.Uint64 // visitors who have stopped checking in without being let in
+	countedTo queue.Instant // until when those are counted; of countGone alone
+
 	draining sync.Mutex         // taken before that of a shard
 	sums     map[packedCell]int // empty but during a drain
 }
@@ -299,6 +302,19 @@ func (p *presence) each(change func(entry *entry[shortID])) {
 			change(&s.table.entries[j])
 		}
 		s.mu.Unlock()
+	}
+}
+
+// countGone counts those whose window has passed since it was called last: they wait no longer, and
+// were not let in. Some may be at another node, or come back later. The caller is alone.
+func (p *presence) countGone(at queue.Instant) {
+	from, to := ticksOf(p.countedTo, p.start), ticksOf(at, p.start)
+	first := p.countedTo == 0
+	if p.countedTo = at; first {
+		return
+	}
+	for i := range p.shards {
+		p.gone.Add(p.shards[i].goneBetween(from, to))
 	}
 }
 

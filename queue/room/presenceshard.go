@@ -74,6 +74,19 @@ func (s *presenceShard) isOlder(entry *entry[shortID], t *queue.Ticket) bool {
 	return !hasEntered(entry) && t.CountedUntil != 0 && dueTicks(entry) < ticksOf(t.Due(), s.start)
 }
 
+// goneBetween counts the visitors whose windows have passed between two ticks. The caller does not
+// hold mu.
+func (s *presenceShard) goneBetween(from, to uint32) (n uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range s.table.entries {
+		if e := &s.table.entries[i]; e.until > from && e.until <= to && !hasEntered(e) {
+			n++
+		}
+	}
+	return n
+}
+
 // find is the entry of a visitor; nil for one who is unknown.
 func (s *presenceShard) find(id queue.ID, at queue.Instant) *entry[shortID] {
 	return s.table.find(short(id), ticksOf(at, s.start))

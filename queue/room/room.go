@@ -277,6 +277,11 @@ func (r *Room) Scores() (quarters []estimate.Score, total estimate.Score) {
 // what those of them were told as they arrived who were told a wait, since the room was made.
 func (r *Room) Waits() (waited, told waits.Counter) { return r.estimates.Waits() }
 
+// GaveUp counts the visitors who have waited at this node, and stopped checking in without being let
+// in, since the room was made; some may wait at another node, or come back. It knows nobody of an
+// exact line.
+func (r *Room) GaveUp() uint64 { return r.visits.presence.gone.Load() }
+
 // Status returns how the room stands by the store's last answer, and the store's time at now.
 // While StoreFailing, it stands otherwise by now.
 func (r *Room) Status(now time.Time) (status queue.Status, at queue.Instant) {

@@ -71,7 +71,18 @@ func (m Message) Write(w http.ResponseWriter, r *http.Request) error {
 type Events struct {
 	Frame
 	Events   []Event
+	Form     EventForm
 	Resource string // of the API
+}
+
+// EventForm is the form of an event, as browsers have its values: times in UTC, which the script
+// makes the viewer's.
+type EventForm struct {
+	Name                                string // "" for one that is to be planned
+	Description                         string
+	Prequeue, Start, End                string
+	TotalActiveUsers, NewUsersPerMinute string
+	Shuffle                             bool
 }
 
 // Write answers with the page.

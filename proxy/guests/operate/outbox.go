@@ -2,17 +2,19 @@ package operate
 
 import (
 	"bufio"
-	"bytes"
 	_ "embed" // for the page
 	"encoding/json"
+	"errors"
 	"fmt"
-	"html/template"
 	"io"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/fairdoor-gate/fairdoor/proxy/admin"
+	"github.com/fairdoor-gate/fairdoor/proxy/admin/dashboard"
 	"github.com/fairdoor-gate/fairdoor/proxy/guests/mail"
 	"github.com/fairdoor-gate/fairdoor/proxy/reply"
 	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
@@ -41,7 +43,7 @@ func compose(with composer, m waitlist.Mail) (messageJSON, error) {
 }
 
 // getOutbox answers with the mails that are kept, the first first: all of them, unless a limit is
-// given. In a browser it shows the latest ones as their readers would see them.
+// given. A browser is sent to the page that shows the latest ones.
 func (o *operators) getOutbox(w http.ResponseWriter, r *http.Request, l Waitlist) {
 	with, kept := l.Mails()
 	if !kept {
@@ -53,13 +55,11 @@ func (o *operators) getOutbox(w http.ResponseWriter, r *http.Request, l Waitlist
 		return
 	}
 	out := &stream{w: w, contentType: "application/json"}
-	write := writeMails
 	if templates.WantsPage(strings.Join(r.Header["Accept"], ",")) {
-		write, out.contentType = showMails, "text/html; charset=utf-8"
-		w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; img-src http: https: data:; frame-ancestors 'none'")
-		w.Header().Set("Referrer-Policy", "no-referrer")
+		http.Redirect(w, r, mailsOf(l), http.StatusSeeOther)
+		return
 	}
-	if err := write(out, r, l, with, p); err != nil {
+	if err := writeMails(out, r, l, with, p); err != nil {
 		o.broken(out, r, l, err)
 	}
 }
@@ -96,33 +96,61 @@ func writeMails(out io.Writer, r *http.Request, l Waitlist, with composer, p pag
 // shownMails is how many mails a browser is shown.
 const shownMails = 30
 
-//go:embed outbox.html
-var outboxSource string
+var (
+	//go:embed mails.html
+	mailsSource string
 
-var outboxPage = template.Must(template.New("outbox").Parse(outboxSource))
+	mailsPage = dashboard.NewSection(mailsSource)
+)
 
-// showMails writes a page with the latest mails, the last first. A mail is a document of its own,
-// which may do nothing but open links.
-func showMails(out io.Writer, r *http.Request, l Waitlist, with composer, p page) error {
-	latest, err := latestMails(r, l, p)
-	if err != nil {
-		return err
+// mailsOf is the page of the mails that are kept of a waitlist.
+func mailsOf(l Waitlist) string { return "/rooms/" + l.Room() + "/" + Path + "/mails" }
+
+// showMails answers with the latest mails, the last first, as their readers would see them.
+func (o *operators) showMails(w http.ResponseWriter, r *http.Request, in admin.Room, l Waitlist) {
+	with, kept := l.Mails()
+	if !kept {
+		o.Refuse(w, r, in, http.StatusNotFound, "The mails of this waitlist are sent: it has smtp.")
+		return
 	}
+	latest, err := latestMails(r, l, page{most: admin.LargestPage})
 	var shown []messageJSON
 	for _, m := range slices.Backward(latest) {
-		message, err := compose(with, m)
-		if err != nil {
-			return err
-		}
-		message.HTML = `<base target="_blank">` + message.HTML
+		message, fault := compose(with, m)
+		err = errors.Join(err, fault)
 		shown = append(shown, message)
 	}
-	var text bytes.Buffer
-	if err := outboxPage.Execute(&text, map[string]any{"Waitlist": l.Name(), "Mails": shown, "Most": shownMails}); err != nil {
-		return err
+	if err != nil {
+		o.failed(w, r, in, l, err)
+		return
 	}
-	_, err = text.WriteTo(out)
-	return err
+	text, err := mailsPage.Show(map[string]any{"Path": mailsOf(l), "Mails": shown, "Most": shownMails})
+	if err != nil {
+		o.failed(w, r, in, l, err)
+		return
+	}
+	o.ShowPage(w, r, in, Path, text)
+}
+
+// showMail answers with one mail: a document of its own, which may do nothing but open links.
+func (o *operators) showMail(w http.ResponseWriter, r *http.Request, in admin.Room, l Waitlist) {
+	with, kept := l.Mails()
+	id, err := strconv.ParseInt(r.PathValue("mail"), 10, 64)
+	var mails []waitlist.Mail
+	if err == nil && kept {
+		mails, err = l.Record().Outbox(r.Context(), id-1, 1)
+	}
+	if err != nil || len(mails) == 0 || mails[0].ID != id {
+		o.Refuse(w, r, in, http.StatusNotFound, "There is no such mail.")
+		return
+	}
+	message, err := compose(with, mails[0])
+	if err != nil {
+		o.failed(w, r, in, l, err)
+		return
+	}
+	dashboard.SetHeaders(w.Header(), "default-src 'none'; style-src 'unsafe-inline'; img-src http: https: data:; sandbox allow-popups allow-popups-to-escape-sandbox; frame-ancestors 'self'")
+	_, _ = io.WriteString(w, `<base target="_blank">`+message.HTML) // whoever asked may be gone
 }
 
 // latestMails reads through the mails that are kept, and returns the last ones.

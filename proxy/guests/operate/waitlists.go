@@ -7,6 +7,7 @@
 //	feed.go       what happens to them
 //	invites.go    releases now and by plan, and the referrals that wait for an operator
 //	transfer.go   imports, exports, and the audit log
+//	dashboard.go  the page of a waitlist, on the dashboard
 //	outbox.go     the mails that are kept while none are sent
 package operate
 
@@ -70,7 +71,7 @@ func (all Waitlists) Admin(a admin.API) admin.Part {
 	const one = "/api/v1/waitlists/{waitlist}"
 	const points = one + "/entries/{id}/points"
 	o := &operators{a, all}
-	return admin.Part{Document: document, Begin: "/api/v1/waitlists", Section: o.section, Resources: []admin.Resource{
+	return admin.Part{Document: document, Begin: "/api/v1/waitlists", Section: o.section, Tab: o.tab(), Resources: []admin.Resource{
 		{Pattern: "GET /api/v1/waitlists", Answer: o.getWaitlists},
 		{Pattern: "GET " + one, Answer: o.withWaitlist(o.getWaitlist)},
 		{Pattern: "PATCH " + one, Answer: o.withWaitlist(o.patchWaitlist)},
@@ -198,22 +199,27 @@ func (o *operators) patchWaitlist(w http.ResponseWriter, r *http.Request, l Wait
 
 // refused answers with why the record has not done what was asked.
 func (o *operators) refused(w http.ResponseWriter, r *http.Request, l Waitlist, err error) {
+	status, detail := o.why(r, l, err)
+	reply.Problem(w, status, detail)
+}
+
+// why says why the record has not done what was asked, and logs it if it should have.
+func (o *operators) why(r *http.Request, l Waitlist, err error) (status int, detail string) {
 	resource := "/api/v1/waitlists/" + l.Name()
 	switch {
 	case errors.Is(err, waitlist.ErrNotFound):
-		reply.Problem(w, http.StatusNotFound, "There is no such entry. See "+resource+"/entries.")
+		return http.StatusNotFound, "There is no such entry. See " + resource + "/entries."
 	case errors.Is(err, waitlist.ErrText):
-		reply.Problem(w, http.StatusBadRequest, "q is a text in UTF-8, without U+0000.")
+		return http.StatusBadRequest, "q is a text in UTF-8, without U+0000."
 	case errors.Is(err, waitlist.ErrPaused):
-		reply.Problem(w, http.StatusConflict, `Nobody was invited: the waitlist is paused. To end the pause, PATCH `+resource+` with {"paused": false}, or use fairdoor waitlist resume.`)
+		return http.StatusConflict, `Nobody was invited: the waitlist is paused. To end the pause, PATCH ` + resource + ` with {"paused": false}, or use fairdoor waitlist resume.`
 	case errors.Is(err, waitlist.ErrFull):
-		reply.Problem(w, http.StatusConflict, "Nothing was changed: no spot is free. Raise the capacity of the waitlist, or take back a spot that somebody holds.")
+		return http.StatusConflict, "Nothing was changed: no spot is free. Raise the capacity of the waitlist, or take back a spot that somebody holds."
 	case errors.Is(err, waitlist.ErrStatus):
-		reply.Problem(w, http.StatusConflict, "Nothing was changed: nobody becomes unconfirmed again, only an invite can expire, and somebody who has accepted has to wait again before another invite.")
-	default:
-		o.recordFailed(r, l, err)
-		reply.Problem(w, http.StatusServiceUnavailable, "The record of the waitlist does not answer. It may make a change all the same: look before you ask again.")
+		return http.StatusConflict, "Nothing was changed: nobody becomes unconfirmed again, only an invite can expire, and somebody who has accepted has to wait again before another invite."
 	}
+	o.recordFailed(r, l, err)
+	return http.StatusServiceUnavailable, "The record of the waitlist does not answer. It may make a change all the same: look before you ask again."
 }
 
 // recordFailed logs why the record has failed, unless it is that nobody waits for the answer any

@@ -24,7 +24,8 @@ func (l *Lines) bands(c *canvas) {
 		row := rowFor(&ends, begin)
 		was := ends[row]
 		y := float64(top + 14*row)
-		fmt.Fprintf(c, `<g class="band" fill="currentColor"><title>%s</title>`, escape(l.words(&b)))
+		fmt.Fprintf(c, `<g class="band" fill="currentColor"><title data-from="%d" data-to="%d" data-name="%s">%s</title>`,
+			b.From.UnixMilli(), b.To.UnixMilli(), escape(b.Name), escape(l.words(&b)))
 		fmt.Fprintf(c, `<rect x="%s" y="%d" width="%s" height="%s" fill-opacity=".07"/><rect x="%s" y="%s" width="%s" height="3" fill-opacity=".55"/>`,
 			number(begin), top, number(width), number(c.plotHeight()), number(begin), number(y), number(width))
 		ends[row] = begin + width

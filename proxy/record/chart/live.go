@@ -21,8 +21,8 @@ func (l *Lines) marks(c *canvas) {
 			continue
 		}
 		x := l.x(c, m.At)
-		fmt.Fprintf(c, `<g class="mark"><title>%s</title><path d="M%s %dV%s" stroke="currentColor" stroke-opacity=".45" stroke-dasharray="2 3"/><path d="M%s %sl4 7h-8Z" fill="currentColor"/></g>`,
-			escape(m.At.In(l.Zone).Format("15:04:05")+" "+m.Text), number(x), top, number(base), number(x), number(base))
+		fmt.Fprintf(c, `<g class="mark"><title data-from="%d" data-name="%s">%s</title><path d="M%s %dV%s" stroke="currentColor" stroke-opacity=".45" stroke-dasharray="2 3"/><path d="M%s %sl4 7h-8Z" fill="currentColor"/></g>`,
+			m.At.UnixMilli(), escape(m.Text), escape(m.At.In(l.Zone).Format("15:04:05")+" "+m.Text), number(x), top, number(base), number(x), number(base))
 	}
 }
 

@@ -33,7 +33,7 @@ func Make(c Config) *Report {
 		Active: record.PeakOf(all.Minutes, record.Active), Admitted: record.PeakOf(all.Minutes, record.Admitted),
 		Queued: record.PeakOf(all.Minutes, record.Queued),
 		Slots:  slotsOf(all.Minutes), Queues: queuesOf(all.Minutes), Refused: sum.Refused, Faults: faultsOf(&sum),
-		Bands:   append([]chart.Band{}, record.Bands(all.Minutes)...),
+		Bands:   append([]chart.Band{}, all.Bands()...),
 		Changes: append([]record.Change{}, all.Changes...), Minutes: append([]record.Minute{}, all.Minutes...),
 	}
 }

@@ -16,6 +16,11 @@
       const at = new Date(Number(tick.dataset.at));
       tick.textContent = tick.textContent.includes(':') ? at.toLocaleTimeString(undefined, {hour: '2-digit', minute: '2-digit', hourCycle: 'h23'}) : at.toLocaleDateString(undefined, {day: 'numeric', month: 'short'});
     }
+    const moment = ms => new Date(Number(ms)).toLocaleString(undefined, {dateStyle: 'short', timeStyle: 'medium'});
+    for (const title of of.querySelectorAll('title[data-from]')) {
+      const {from, to, name} = title.dataset;
+      title.textContent = to ? `${name}, ${moment(from)} to ${moment(to)}` : `${moment(from)} ${name}`;
+    }
   };
 
   // Each chart has a slider below it, for keyboards and fingers, and follows the pointer: both show the values of a moment.
@@ -109,6 +114,10 @@
 
   // Times are typed as the viewer's clock has them, and sent with their zone.
   for (const typed of document.querySelectorAll('[data-local]')) {
+    for (const input of typed.querySelectorAll('[type=datetime-local]')) {
+      const at = new Date(input.value + 'Z');
+      if (input.value) input.value = new Date(at - at.getTimezoneOffset() * 60000).toISOString().slice(0, input.value.length);
+    }
     for (const zone of typed.querySelectorAll('.zone')) zone.textContent = Intl.DateTimeFormat().resolvedOptions().timeZone;
     typed.addEventListener('formdata', event => {
       for (const input of typed.querySelectorAll('[type=datetime-local]')) {
