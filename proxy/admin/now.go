@@ -78,7 +78,7 @@ func (a *api) showNow(w http.ResponseWriter, r *http.Request, of Room) {
 	v.Live = true
 	a.addHistory(r, &v, d.Family == "")
 	addHappening(&v, of, s)
-	if d.Names {
+	if d.Names || n.Active <= maxOccupants { // a crowd without names is not asked for: it would tell codes alone
 		v.Occupants = occupantsOf(ctx, of)
 	}
 	a.show(v.Write(w, r))

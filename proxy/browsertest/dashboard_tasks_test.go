@@ -195,6 +195,7 @@ func TestFindWhyNobodyGetsInAndHalveTheWait(t *testing.T) {
 func TestValuesOfAChartAreReadByKeyboardAndFinger(t *testing.T) {
 	eachHand(t, func(t *testing.T, d *desk, h *hands) {
 		h.tab.Open(d.url + "/rooms/shop")
+		browsertest.Call(h.tab, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: "Asia/Kolkata"})
 		h.press(`.ranges [href$="range=24h"]`, `document.querySelector('.ranges [aria-current]').textContent === '24 hours' && document.querySelector('.moment')`)
 		told := func() string {
 			return browsertest.Eval[string](h.tab, `document.querySelector('#charts output').textContent`)
@@ -212,6 +213,10 @@ func TestValuesOfAChartAreReadByKeyboardAndFinger(t *testing.T) {
 		}
 		assert.NotEqual(t, last, told())
 		assert.Contains(t, browsertest.Eval[string](h.tab, `document.querySelector('.mark title').textContent`), "total_active_users: 15 → 20, by 192.0.2.7")
+		assert.True(t, browsertest.Eval[bool](h.tab, `(() => {
+			const mark = document.querySelector('.mark title'), at = new Date(Number(mark.dataset.from));
+			return mark.textContent.startsWith(at.toLocaleString(undefined, {dateStyle: 'short', timeStyle: 'medium'}));
+		})()`), "by the clock of the operator")
 		h.isWhole()
 		h.tab.Screenshot("dashboard-task-charts-" + h.by)
 	})
@@ -279,5 +284,18 @@ func TestInvitePeopleNowAndPlanMore(t *testing.T) {
 		h.press(`[href$="/mails"]`, `document.querySelectorAll('iframe.mail').length === 2`)
 		h.isWhole()
 		h.tab.Screenshot("dashboard-task-mails-" + h.by)
+	})
+}
+
+func TestEndOnePersonsSession(t *testing.T) {
+	eachHand(t, func(t *testing.T, d *desk, h *hands) {
+		h.tab.Open(d.url + "/rooms/shop")
+		browsertest.Eval[int](h.tab, `{[...document.querySelectorAll('summary')].find(s => s.textContent === 'Who is in').click(); 0}`)
+		h.press(`#occupants a`, `document.querySelector('#story [value=end]')`)
+		h.isWhole()
+		h.press(`#story [value=end]`, `document.querySelector('[data-answer] .main')`)
+		h.press(`[data-answer] .main`, `document.querySelector('.done')`)
+		assert.Contains(t, h.tab.Text(), "is out.")
+		assert.Contains(t, d.get("/api/v1/rooms/shop/record"), "visitor removed")
 	})
 }

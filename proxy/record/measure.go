@@ -98,7 +98,7 @@ func LatencyChart(minutes []Minute) chart.Lines {
 		if o.OriginAnswers == 0 {
 			return math.NaN()
 		}
-		return math.Round(1000 * o.OriginSeconds / float64(o.OriginAnswers))
+		return math.Round(10_000*o.OriginSeconds/float64(o.OriginAnswers)) / 10
 	})
 }
 

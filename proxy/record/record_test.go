@@ -332,20 +332,19 @@ func TestWhatWasInForceIsKnownToTheSecond(t *testing.T) {
 }
 
 func TestAHoldIsDrawnAsLongAsItWas(t *testing.T) {
-	at := func(d time.Duration) time.Time { return start.Add(d) }
 	change := func(d time.Duration, from, to string) record.Change {
-		return record.Change{At: at(d), By: "olga", What: "queue_all", From: from, To: to}
+		return record.Change{At: start.Add(d), By: "olga", What: "queue_all", From: from, To: to}
 	}
 	e := record.Excerpt{
-		Minutes: []record.Minute{{At: start, Spans: []chart.Band{{Name: "held by operators", From: at(29 * time.Second), To: at(40 * time.Second)}}}},
+		Minutes: []record.Minute{{At: start, Spans: []chart.Band{{Name: "held by operators", From: start.Add(29 * time.Second), To: start.Add(40 * time.Second)}}}},
 		Changes: []record.Change{
 			change(10*time.Second, "false", "true"), change(10*time.Second+200*time.Millisecond, "true", "false"),
 			change(30*time.Second, "false", "true"), change(39*time.Second, "true", "false"), change(50*time.Second, "false", "true"),
 		},
 	}
 	assert.Equal(t, []chart.Band{
-		{Name: "held by operators", From: at(10 * time.Second), To: at(10*time.Second + 200*time.Millisecond)},
-		{Name: "held by operators", From: at(30 * time.Second), To: at(39 * time.Second)},
+		{Name: "held by operators", From: start.Add(10 * time.Second), To: start.Add(10*time.Second + 200*time.Millisecond)},
+		{Name: "held by operators", From: start.Add(30 * time.Second), To: start.Add(39 * time.Second)},
 	}, e.Bands())
 }
 

@@ -42,7 +42,7 @@ type Time struct{ Key, Name string }
 
 // Times are those that there are to choose from.
 func (Question) Times() []Time {
-	return []Time{{"5m", "5 minutes"}, {"15m", "15 minutes"}, {"30m", "30 minutes"}, {"1h", "an hour"}, {"4h", "four hours"}}
+	return []Time{{"5m", "5 minutes"}, {"10m", "10 minutes"}, {"15m", "15 minutes"}, {"30m", "30 minutes"}, {"1h", "an hour"}, {"4h", "four hours"}}
 }
 
 // Line is a setting that is to be changed, or was.

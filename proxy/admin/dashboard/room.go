@@ -19,7 +19,7 @@ type Now struct {
 	Ranges    []Tab // for which there are charts
 	Family    bool  // it is a room of a family, of which the record has all rooms together
 	Buckets   []Bucket
-	Occupants *Occupants // nil where the site gives its users no names
+	Occupants *Occupants // nil where many are in, and the site gives its users no names
 	Held      bool       // by operators
 	Resource  string     // of the API
 

@@ -103,6 +103,9 @@ func (o *operators) viewOf(r *http.Request, l Waitlist) (v view, err error) {
 	failed = errors.Join(failed, err)
 	audit, err := l.Record().Log(r.Context(), 0, auditShown)
 	_, kept := l.Mails()
+	if kept {
+		j.MailsWaiting = 0 // nobody waits for what is not sent
+	}
 	v = view{WaitlistJSON: j, Slowed: j.slowed(), Judge: len(held), Audit: audit, Resource: "/api/v1/waitlists/" + l.Name(), Mails: kept}
 	for _, p := range plans {
 		v.Plans = append(v.Plans, describePlan(p))

@@ -1,0 +1,101 @@
+package admin_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fairdoor-gate/fairdoor/proxy/overrides"
+)
+
+func TestAPlannedEventIsChangedAndCancelledAndBroughtBack(t *testing.T) {
+	g := newGate(t)
+	o := &operator{handler: g.handler()}
+	posts(t, g, `{"name": "sale", "description": "Skis", "prequeue_start_time": "2021-05-28T15:50:00Z", "event_start_time": "2021-05-28T16:00:00Z",
+		"event_end_time": "2021-05-28T18:00:00Z", "shuffle_at_event_start": true, "total_active_users": 800, "new_users_per_minute": 500, "custom_page_html": "<p>Soon</p>"}`)
+	sale := func() string {
+		require.NoError(t, g.shop.Follow(t.Context(), now))
+		return ask(g, http.MethodGet, "/api/v1/rooms/shop/events/sale", "").Body.String()
+	}
+	yes := func(asked string) string {
+		w := o.send("/rooms/shop/events/change", hidden(t, asked, "/rooms/shop/events/change"))
+		require.Equal(t, http.StatusSeeOther, w.Code, w.Body.String())
+		return o.send(w.Header().Get("Location"), nil).Body.String()
+	}
+	undo := func(page string) {
+		require.Equal(t, http.StatusSeeOther, o.send("/rooms/shop/events/change", hidden(t, page, "/rooms/shop/events/change")).Code)
+	}
+	form := o.send("/rooms/shop/events?change=sale", nil).Body.String()
+	for _, want := range []string{
+		"Change sale", `name="do" value="edit"`, `name="name" value="sale" readonly`, `value="2021-05-28T15:50" type="datetime-local"`, `value="800"`, `value="on" checked`,
+	} {
+		assert.Contains(t, form, want)
+	}
+	was := sale()
+	asked := o.send("/rooms/shop/events/ask", url.Values{
+		"do": {"edit"}, "event": {"sale"}, "page": {"events"}, "name": {"sale"}, "description": {"Skis and boots"}, "prequeue": {""},
+		"start": {"2021-05-28T17:00"}, "end": {"2021-05-28T18:00"}, "total_active_users": {""}, "new_users_per_minute": {""},
+	}).Body.String()
+	assert.Contains(t, asked, "Change sale?")
+	assert.NotContains(t, asked, "From the prequeue on", "it has none any more")
+	assert.Equal(t, was, sale(), "nothing is changed before the operator says so")
+	page := yes(asked)
+	assert.Contains(t, page, "sale is changed, on every gate.")
+	changed := sale()
+	assert.Contains(t, changed, `"event_start_time": "2021-05-28T17:00:00Z"`)
+	assert.Contains(t, changed, "Skis and boots")
+	assert.Contains(t, changed, "Soon", "what the form does not have stays")
+	assert.NotContains(t, changed, "800")
+	undo(page)
+	assert.JSONEq(t, withoutDraw(t, was), withoutDraw(t, sale()))
+
+	page = yes(o.send("/rooms/shop/events/ask", url.Values{"do": {"delete"}, "event": {"sale"}, "page": {"events"}}).Body.String())
+	assert.Contains(t, page, "sale is cancelled, on every gate.")
+	assert.Contains(t, sale(), "There is no event of this name")
+	undo(page)
+	assert.JSONEq(t, withoutDraw(t, was), withoutDraw(t, sale()))
+	assert.Contains(t, o.send("/rooms/shop/events/ask", url.Values{
+		"do": {"edit"}, "event": {"sale"}, "page": {"events"}, "name": {"sale"}, "start": {"2021-05-28T19:00"}, "end": {"2021-05-28T18:00"},
+	}).Body.String(), "event_end_time")
+}
+
+// withoutDraw is an event without its draw, which is another one each time.
+func withoutDraw(t *testing.T, text string) string {
+	t.Helper()
+	var e map[string]any
+	require.NoError(t, json.Unmarshal([]byte(text), &e))
+	delete(e, "draw")
+	left, err := json.Marshal(e)
+	require.NoError(t, err)
+	return string(left)
+}
+
+func TestATimedChangeOfATimedChangeIsUndoneForWhatIsLeftOfItsTime(t *testing.T) {
+	g, at := newGate(t), now
+	o := &operator{handler: g.handlerAt("", func() time.Time { return at })}
+	change := func(to, lasts string) string {
+		asked := o.send("/rooms/shop/ask", url.Values{"was.total_active_users": {"0"}, "total_active_users": {to}, "page": {"limits"}}).Body.String()
+		fields := hidden(t, asked, "/rooms/shop/change")
+		fields.Set("for", lasts)
+		w := o.send("/rooms/shop/change", fields)
+		require.Equal(t, http.StatusSeeOther, w.Code, w.Body.String())
+		return o.send(w.Header().Get("Location"), nil).Body.String()
+	}
+	ends := func() time.Time {
+		return overrides.Of(g.shop.Describe().Configuration).By["total_active_users"].Until
+	}
+	change("5", "1h")
+	first := ends()
+	at = at.Add(time.Minute)
+	page := change("7", "5m")
+	require.NotEqual(t, first, ends())
+	at = at.Add(time.Minute)
+	require.Equal(t, http.StatusSeeOther, o.send("/rooms/shop/undo", hidden(t, page, "/rooms/shop/undo")).Code)
+	assert.Equal(t, 5, g.shop.Room.Queue().Settings().TotalActiveUsers)
+	assert.WithinDuration(t, first, ends(), time.Second)
+}
