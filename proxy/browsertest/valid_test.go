@@ -39,8 +39,9 @@ func TestThePagesAreHTMLAsTheStandardHasIt(t *testing.T) {
 	pages = append(pages, errors.URL+"/en-US", errors.URL+"/fa-IR", why.URL+"/.fairdoor/why?room=shop")
 
 	dashboard := newDesk(t, "").url
-	for _, page := range []string{"/", "/rooms/shop", "/rooms/shop/limits", "/rooms/shop/message", "/rooms/shop/events", "/rooms/shop/history", "/visitors?q=0000-0000"} {
+	for _, page := range pagesOfTheDashboard {
 		pages = append(pages, dashboard+page)
 	}
+	pages = append(pages, dashboard+"/visitors?q=0000-0000")
 	browsertest.RequireValid(t, pages...)
 }
