@@ -6,6 +6,9 @@ import (
 	"runtime/metrics"
 	"sync"
 	"time"
+
+	"github.com/KimMachineGun/automemlimit/memlimit"
+	"go.uber.org/zap"
 )
 
 // How much garbage may lie around before it is collected, in bytes: at least, as a rule at
@@ -25,6 +28,20 @@ const (
 
 // looks is how often the garbage is looked at: a crowd may come within a second.
 const looks = 200 * time.Millisecond
+
+// memoryShare is the share of the memory there is up to which garbage may lie around.
+const memoryShare = 0.9
+
+// limitMemory has Go collect garbage as often as it must, so that the program stays within the memory
+// that its cgroup, or else the machine, has; it returns up to how many bytes. If GOMEMLIMIT is set,
+// that counts instead.
+func limitMemory(log *zap.Logger) int64 {
+	_, err := memlimit.Set(memlimit.WithRatio(memoryShare), memlimit.WithProvider(memlimit.ApplyFallback(memlimit.FromCgroup, memlimit.FromSystem)))
+	if err != nil {
+		log.Warn("how much memory there is was not found out; set GOMEMLIMIT", zap.Error(err))
+	}
+	return debug.SetMemoryLimit(-1) // which changes nothing
+}
 
 // collectLess has Go collect the garbage of a small heap less often, which saves a fifth of
 // the gate's processor time and costs some megabytes. It has Go collect that of a large

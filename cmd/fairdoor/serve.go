@@ -36,7 +36,7 @@ the old one if the new one is faulty. SIGTERM makes /readyz say 503, waits for
 		Example: serveExample,
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return serve(cmd.Context(), loader(file, cmd.Flags()), cmd.ErrOrStderr())
+			return serve(cmd.Context(), file, loader(file, cmd.Flags()), cmd.ErrOrStderr())
 		},
 	}
 	configFlag(cmd, &file)
@@ -65,8 +65,8 @@ func loader(file string, flags *pflag.FlagSet) func() (*config.Config, []config.
 	}
 }
 
-// serve runs a gate until ctx ends.
-func serve(ctx context.Context, load func() (*config.Config, []config.Warning, error), stderr io.Writer) error {
+// serve runs a gate until ctx ends. The file is the one that load reads, "" for none.
+func serve(ctx context.Context, file string, load func() (*config.Config, []config.Warning, error), stderr io.Writer) error {
 	c, warnings, err := load()
 	if err != nil {
 		printWarnings(stderr, warnings)
@@ -78,6 +78,8 @@ func serve(ctx context.Context, load func() (*config.Config, []config.Warning, e
 	}
 	logWarnings(log, warnings)
 	defer collectLess()()
+	log.Info("starting", zap.String("version", releaseName()), zap.Int("pid", os.Getpid()), zap.String("config", file), zap.String("store", storeName(c.Store)),
+		zap.Int64("memory_limit_mib", limitMemory(log)>>20))
 
 	st, err := openState(c.StateDir)
 	if err != nil {

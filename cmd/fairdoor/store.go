@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net/url"
 	"path/filepath"
 	"time"
 
@@ -20,6 +21,14 @@ import (
 
 // inProcess is the name of the store that is not shared.
 const inProcess = "memory"
+
+// storeName is the name of a store, without its password.
+func storeName(name string) string {
+	if at, err := url.Parse(name); err == nil {
+		return at.Redacted()
+	}
+	return inProcess
+}
 
 // openStore opens the embedded store, or the Redis at a URL.
 func openStore(ctx context.Context, name string, st *state, log *zap.Logger) (queue.Store, error) {

@@ -41,6 +41,8 @@ func TestServeWorksFromFlagsAlone(t *testing.T) {
 	require.NoError(t, err, "it made a cookie key for itself")
 	assert.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 
+	assert.Regexp(t, `"msg":"starting","version":"\S+","pid":\d+,"config":"","store":"memory","memory_limit_mib":[1-9]\d{0,7}\}`, g.log.String())
+
 	// Another minute may have begun, which has its whole allowance.
 	stdout, _, code := run(t, "status", "--admin", strings.TrimPrefix(g.admin, "http://"))
 	assert.Zero(t, code)

@@ -3,6 +3,7 @@ package listen
 import (
 	"bytes"
 	"log"
+	"slices"
 	"time"
 
 	"go.uber.org/zap"
@@ -23,10 +24,17 @@ type errorWriter struct{ all, sampled *zap.Logger }
 
 func (w errorWriter) Write(line []byte) (int, error) {
 	text := zap.ByteString("text", bytes.TrimSpace(line))
-	if bytes.Contains(line, []byte("panic serving")) {
+	switch {
+	case bytes.Contains(line, []byte("panic serving")):
 		w.all.Error("a handler panicked", text)
-	} else {
+	case bytes.Contains(line, []byte("TLS handshake error")) && slices.ContainsFunc(probes, func(end string) bool { return bytes.HasSuffix(bytes.TrimSpace(line), []byte(end)) }):
+		w.sampled.Debug("connection without a TLS handshake", text)
+	default:
 		w.sampled.Warn("http server reports", text)
 	}
 	return len(line), nil
 }
+
+// probes are the ends of what net/http reports of connections by which a balancer's check or a
+// scanner looks at a port that speaks TLS.
+var probes = []string{"EOF", errInsecure.Error(), "connection reset by peer", "i/o timeout", "first record does not look like a TLS handshake"}

@@ -326,6 +326,24 @@ func TestShutdownDoesNotWaitForATunnelThatHasEnded(t *testing.T) {
 	assert.NoError(t, s.Shutdown(t.Context()))
 }
 
+func TestAConnectionThatOnlyLooksIsNoWarning(t *testing.T) {
+	t.Parallel()
+	core, logs := observer.New(zap.DebugLevel)
+	cfg := handler(func(http.ResponseWriter, *http.Request) {})
+	cfg.Log = zap.New(core)
+	cfg.Certificates = []listen.Certificate{certificate(t, t.TempDir(), "shop.test")}
+	address, _ := listentest.Serve(t, cfg)
+	for _, sent := range []string{"", "\x16\x03", "SSH-2.0-scan\r\n"} {
+		conn := dial(t, address)
+		_, err := io.WriteString(conn, sent)
+		require.NoError(t, err)
+		require.NoError(t, conn.(*net.TCPConn).CloseWrite())
+		_, _ = io.ReadAll(conn)
+	}
+	assert.Eventually(t, func() bool { return logs.FilterMessage("connection without a TLS handshake").Len() > 0 }, patience, time.Millisecond)
+	assert.Empty(t, logs.FilterLevelExact(zap.WarnLevel).All())
+}
+
 func TestTheLogIsKeptShortButForPanics(t *testing.T) {
 	t.Parallel()
 	core, logs := observer.New(zap.DebugLevel)
@@ -333,12 +351,8 @@ func TestTheLogIsKeptShortButForPanics(t *testing.T) {
 	cfg.Log = zap.New(core)
 	cfg.Certificates = []listen.Certificate{certificate(t, t.TempDir(), "shop.test")}
 	address, _ := listentest.Serve(t, cfg)
-	for range 50 { // handshakes that fail
-		conn := dial(t, address)
-		_, err := io.WriteString(conn, "GET / HTTP/1.0\r\n\r\n")
-		require.NoError(t, err)
-		_, err = io.ReadAll(conn)
-		require.NoError(t, err)
+	for range 50 { // clients that do not trust the certificate
+		require.Error(t, tls.Client(dial(t, address), &tls.Config{ServerName: "shop.test"}).Handshake())
 	}
 	assert.Eventually(t, func() bool { return logs.FilterMessage("http server reports").Len() > 0 }, patience, time.Millisecond)
 	assert.Less(t, logs.FilterMessage("http server reports").Len(), 40)
