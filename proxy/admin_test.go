@@ -194,6 +194,18 @@ func TestAdminAsksForItsToken(t *testing.T) {
 	}
 }
 
+func TestVisitorsAreToldWhetherTheGateTakesThemIfTheyMayBe(t *testing.T) {
+	for public, status := range map[bool]int{false: http.StatusNotFound, true: http.StatusOK} {
+		f := gatetest.Start(t, func(c *proxy.Config, _ *proxy.Options) { c.PublicHealth = public })
+		health := func() gatetest.Answer { return f.Visitor().Get("/.fairdoor/health") }
+		assert.Equal(t, status, health().Status)
+		assert.Empty(t, health().Header["Set-Cookie"])
+		f.Drain()
+		assert.NotEqual(t, http.StatusOK, health().Status)
+		assert.Empty(t, f.Site.Requests(), "the site is asked nothing")
+	}
+}
+
 func TestReadiness(t *testing.T) {
 	store := &gatetest.Fallible{}
 	f := gatetest.Start(t, store.Between)

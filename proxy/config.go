@@ -12,6 +12,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/fairdoor-gate/fairdoor/cookie"
+	"github.com/fairdoor-gate/fairdoor/proxy/admin"
 	"github.com/fairdoor-gate/fairdoor/proxy/config"
 	"github.com/fairdoor-gate/fairdoor/proxy/crawler"
 	"github.com/fairdoor-gate/fairdoor/proxy/feature"
@@ -43,9 +44,12 @@ type Config struct {
 	TrustedProxies []netip.Prefix // whose forwarding headers are believed; nobody by default
 	// TrustedProxiesFile is the file that lists them, for warnings; "" for none.
 	TrustedProxiesFile string
+	Operators          []admin.Operator // who have tokens of their own for the admin handler's API
 	Keys               []cookie.Key     // of the tickets; the first seals, all open
 	OriginTimeout      time.Duration    // until an origin's response header; default 60s
 	Transport          origin.Transport // to origins; default direct
+
+	PublicHealth bool // visitors are told, too, whether the gate takes them: at /.fairdoor/health
 
 	SignRequests bool // to origins, which can tell by it that they come through the gate
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/feature"
+	"github.com/fairdoor-gate/fairdoor/proxy/reply"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/templates"
 )
@@ -24,6 +25,7 @@ func ownPaths(g *Gate) map[string]feature.Path {
 		{Name: "leave", Method: http.MethodPost, Serve: g.leave},
 		{Name: "wait.js", Method: http.MethodGet, Serve: serveWaitScript},
 		{Name: "logo/", Method: http.MethodGet, Serve: g.servePicture},
+		{Name: "health", Serve: health(g)},
 	} {
 		own[p.Name] = p
 	}
@@ -58,6 +60,22 @@ func (g *Gate) answerOwn(w http.ResponseWriter, r *http.Request, s *setup) {
 		g.problem(w, r, http.StatusBadRequest, g.languages)
 	default:
 		p.Serve(w, r)
+	}
+}
+
+// health says at the visitors' port whether they may be sent here, for balancers that can ask at no
+// other, if the configuration has it do so.
+func health(g *Gate) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header()["Cache-Control"] = feature.NoStore
+		switch {
+		case !g.current.Load().cfg.PublicHealth:
+			g.problem(w, r, http.StatusNotFound, g.languages)
+		case g.draining.Load():
+			g.problem(w, r, http.StatusServiceUnavailable, g.languages)
+		default:
+			reply.JSON(w, map[string]string{"status": "ok"})
+		}
 	}
 }
 

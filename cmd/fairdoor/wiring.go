@@ -16,6 +16,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/cookie"
 	"github.com/fairdoor-gate/fairdoor/proxy"
 	"github.com/fairdoor-gate/fairdoor/proxy/acme"
+	"github.com/fairdoor-gate/fairdoor/proxy/admin"
 	"github.com/fairdoor-gate/fairdoor/proxy/callback"
 	"github.com/fairdoor-gate/fairdoor/proxy/guests"
 	"github.com/fairdoor-gate/fairdoor/proxy/guests/mail"
@@ -66,8 +67,15 @@ func checkMails(dir string) error {
 
 // gateConfig turns the program's configuration into the gate's.
 func gateConfig(c *config.Config, keys []cookie.Key) (proxy.Config, error) {
-	gate := proxy.Config{TrustedProxies: c.TrustedProxies, Keys: keys, OriginTimeout: c.OriginTimeout, Transport: origin.Transport(c.Transport), SignRequests: c.SignRequests}
+	gate := proxy.Config{TrustedProxies: c.TrustedProxies, Keys: keys, OriginTimeout: c.OriginTimeout, Transport: origin.Transport(c.Transport), SignRequests: c.SignRequests, PublicHealth: c.PublicHealth}
 	gate.TrustedProxiesFile = c.TrustedProxiesFile
+	for _, line := range c.Operators {
+		o, err := admin.ParseOperator(line)
+		if err != nil {
+			return gate, fmt.Errorf("reading operators: %w", err)
+		}
+		gate.Operators = append(gate.Operators, o)
+	}
 	gate.HostHeader = origin.HostHeader(c.HostHeader)
 	var err error
 	if gate.Origin, gate.Origins, err = origins(c.Origin, c.Origins); err != nil {

@@ -65,10 +65,12 @@ type Config struct {
 	Parts   []func(API) Part // those of the features
 	Metrics http.Handler
 	Record  Record
-	Token   string // that the API asks for as a bearer token; "" for none
+	Token   string // that the API asks for as a bearer token, or for that of an operator; "" for none
 	Clock   func() time.Time
 	Log     *zap.Logger
 	Docs    http.Handler // the documentation, at /docs/; nil for none
+
+	Operators func() []Operator // those who have a token of their own; nil for none
 }
 
 // api answers the requests of operators.
@@ -93,7 +95,8 @@ type Handler struct {
 // requests from other sites are refused; so are, without a token, requests for the
 // dashboard, the API and the metrics by another name than localhost.
 func New(c Config) *Handler {
-	a := &api{Config: c, sessions: dashboard.NewSessions(c.Token, c.Clock), notices: notices{kept: map[string]*dashboard.Done{}}}
+	a := &api{Config: c, notices: notices{kept: map[string]*dashboard.Done{}}}
+	a.sessions = dashboard.NewSessions(a.tokens, c.Clock)
 	for _, part := range c.Parts {
 		a.parts = append(a.parts, part(API{a}))
 	}
@@ -178,11 +181,8 @@ func methodsOf(mux *http.ServeMux, r *http.Request) []string {
 // the listener is for this machine only: a page of another site could give itself a
 // name that leads here (DNS rebinding), and read what it is answered.
 func (a *api) wellNamed(next http.Handler) http.Handler {
-	if a.Token != "" {
-		return next
-	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !isLocalOrAddress(r.Host) {
+		if !a.asks() && !isLocalOrAddress(r.Host) {
 			reply.Problem(w, http.StatusMisdirectedRequest, "Without an admin token the API and the metrics answer to localhost and to addresses, not to names.")
 			return
 		}

@@ -39,6 +39,8 @@ type gate struct {
 	record   *record.Record
 	log      *zap.Logger
 	rooms    int // how often it lists the shop; default once
+
+	operators []admin.Operator
 }
 
 func (g *gate) Rooms() iter.Seq[admin.Room] {

@@ -219,6 +219,7 @@ func (g *gate) handlerWith(token string) *admin.Handler {
 func (g *gate) handlerAt(token string, clock func() time.Time) *admin.Handler {
 	return admin.New(admin.Config{
 		Gate: g, Metrics: http.NotFoundHandler(), Record: g.record, Token: token, Clock: clock, Log: g.log,
+		Operators: func() []admin.Operator { return g.operators },
 	})
 }
 
@@ -267,6 +268,62 @@ func TestAnOperatorLogsInWithTheTokenAndOut(t *testing.T) {
 	out := o.send("/logout", url.Values{})
 	assert.Negative(t, out.Result().Cookies()[0].MaxAge)
 	assert.Equal(t, http.StatusUnauthorized, o.send("/", nil).Code, "the cookie counts for nothing, even if somebody has kept it")
+}
+
+func TestOperatorsHaveTokensOfTheirOwnAndViewersChangeNothing(t *testing.T) {
+	const ada, eve = "0123456789abcdef-ada", "0123456789abcdef-eve"
+	for name, given := range map[string]string{"beside the admin token": "secret", "without one": ""} {
+		t.Run(name, func(t *testing.T) {
+			g := newGate(t)
+			g.operators = []admin.Operator{{Name: "ada", Token: ada}, {Name: "eve", Token: eve, Views: true}}
+			handler := g.handlerWith(given)
+			as := func(token string) func(*http.Request) {
+				return func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+token) }
+			}
+			stranger := &operator{handler: handler}
+			assert.Equal(t, http.StatusUnauthorized, stranger.send("/api/v1/rooms", nil).Code)
+			assert.Equal(t, http.StatusUnauthorized, stranger.send("/api/v1/rooms", nil, as("0123456789abcdef")).Code)
+			for _, token := range []string{ada, eve} {
+				assert.Equal(t, http.StatusOK, stranger.send("/api/v1/rooms", nil, as(token)).Code)
+			}
+			change := func(of *operator, changes ...func(*http.Request)) *httptest.ResponseRecorder {
+				version := strconv.FormatInt(g.shop.Room.Queue().Configuration().Version, 10)
+				return of.send("/rooms/shop/change", url.Values{"patch": {`{"queue_all": true}`}, "version": {version}}, changes...)
+			}
+			looks := &operator{handler: handler}
+			looks.cookies = looks.send("/login", url.Values{"token": {eve}}).Result().Cookies()
+			assert.Contains(t, looks.send("/rooms/shop", nil).Body.String(), "You may look, and change nothing.")
+			refused := change(looks)
+			assert.Equal(t, http.StatusForbidden, refused.Code)
+			assert.Contains(t, refused.Body.String(), "for looking only")
+			assert.Equal(t, http.StatusForbidden, change(stranger, as(eve)).Code)
+			assert.False(t, g.shop.Room.Queue().Settings().QueueAll)
+
+			works := &operator{handler: handler}
+			works.cookies = works.send("/login", url.Values{"token": {ada}, "name": {"somebody else"}}).Result().Cookies()
+			require.Equal(t, http.StatusSeeOther, change(works).Code)
+			assert.Equal(t, "ada (192.0.2.1)", overrides.Of(g.shop.Room.Queue().Configuration()).By["queue_all"].By, "the name is that of the token")
+
+			g.operators = g.operators[1:]
+			assert.Equal(t, http.StatusUnauthorized, works.send("/", nil).Code, "a log-in ends with its token")
+			assert.Equal(t, http.StatusOK, looks.send("/", nil).Code)
+			assert.Equal(t, http.StatusSeeOther, looks.send("/logout", url.Values{}).Code)
+		})
+	}
+}
+
+func TestAnOperatorIsANameARoleAndAToken(t *testing.T) {
+	o, err := admin.ParseOperator("ada\toperator  0123456789abcdef")
+	require.NoError(t, err)
+	assert.Equal(t, admin.Operator{Name: "ada", Token: "0123456789abcdef"}, o)
+	o, err = admin.ParseOperator("grafana@shop.example viewer 0123456789abcdef")
+	require.NoError(t, err)
+	assert.True(t, o.Views)
+	for _, wrong := range []string{"", "ada", "ada 0123456789abcdef", "ada admin 0123456789abcdef", "ada operator short", "ada operator 0123456789abcdef x", "a(b operator 0123456789abcdef"} {
+		_, err := admin.ParseOperator(wrong)
+		require.Error(t, err, wrong)
+		assert.NotContains(t, err.Error(), "0123456789abcdef")
+	}
 }
 
 func TestLogInsAndWrongTokensAreLogged(t *testing.T) {

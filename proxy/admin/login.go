@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"strings"
@@ -9,19 +10,22 @@ import (
 
 	"github.com/fairdoor-gate/fairdoor/proxy/admin/dashboard"
 	"github.com/fairdoor-gate/fairdoor/proxy/bearer"
+	"github.com/fairdoor-gate/fairdoor/proxy/reply"
 )
 
-// authorised asks for the token, if there is one: of programs as a bearer token, of browsers by the
-// cookie of who has logged in.
+// authorised asks for a token, if there are any: of programs as a bearer token, of browsers by the
+// cookie of who has logged in. Who may only look gets no further with what changes something.
 func (a *api) authorised(next http.Handler) http.Handler {
-	if a.Token == "" {
-		return next
-	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		o, found := a.operatorOf(r)
 		switch {
-		case a.isOperator(r):
+		case !a.asks() || found && (!o.Views || r.Method == http.MethodGet || r.Method == http.MethodHead || r.URL.Path == logOutPath):
 			next.ServeHTTP(w, r)
-		case !strings.HasPrefix(r.URL.Path, "/api/") && strings.Contains(r.Header.Get("Accept"), "text/html"):
+		case found && isPage(r):
+			a.show(dashboard.Refusal{Frame: a.frame(r, "Nothing was changed"), Status: http.StatusForbidden, Detail: mayOnlyLook, Back: "/"}.Write(w, r))
+		case found:
+			reply.Problem(w, http.StatusForbidden, mayOnlyLook)
+		case isPage(r):
 			to := "/"
 			if r.Method == http.MethodGet {
 				to = r.URL.RequestURI()
@@ -36,13 +40,24 @@ func (a *api) authorised(next http.Handler) http.Handler {
 	})
 }
 
-// isOperator reports whether the sender of a request has shown to be an operator. Where there is no
-// token, everybody is who says to be nobody else.
+// mayOnlyLook is what a viewer is told who wants to change something.
+const mayOnlyLook = "Your token is for looking only. Ask somebody for the change who has the role operator."
+
+const logOutPath = "/logout"
+
+// asks reports whether operators are asked for a token.
+func (a *api) asks() bool { return len(a.operators()) > 0 }
+
+// isPage reports whether a request is for a page of the dashboard.
+func isPage(r *http.Request) bool {
+	return !strings.HasPrefix(r.URL.Path, "/api/") && strings.Contains(r.Header.Get("Accept"), "text/html")
+}
+
+// isOperator reports whether the sender of a request has shown to be an operator who may change
+// something. Where there is no token, everybody is who says to be nobody else.
 func (a *api) isOperator(r *http.Request) bool {
-	if a.Token == "" {
-		return r.Header.Get("Authorization") == ""
-	}
-	return bearer.Is(bearer.Token(r), a.Token) || a.sessions.Has(r)
+	o, found := a.operatorOf(r)
+	return found && !o.Views
 }
 
 // maxForm bounds the body of a form, in bytes.
@@ -56,16 +71,17 @@ func (a *api) wrongToken(r *http.Request) {
 // logIn takes the token from the form. Nothing is kept of a wrong one.
 func (a *api) logIn(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-	if a.Token != "" && !bearer.Is(r.PostFormValue("token"), a.Token) {
+	o, found := holder(a.operators(), r.PostFormValue("token"))
+	if !found && a.asks() {
 		a.wrongToken(r)
 		a.show(dashboard.Login{Wrong: true, To: r.PostFormValue("to")}.Write(w, r))
 		return
 	}
-	if name := cleanName(r.PostFormValue("name")); name != "" {
+	if name := cmp.Or(o.Name, cleanName(r.PostFormValue("name"))); name != "" {
 		r.Header.Set(asHeader, name)
 	}
 	a.Log.Info("operator logged in", zap.String("by", a.by(r)))
-	a.sessions.Begin(w, r, cleanName(r.Header.Get(asHeader)))
+	a.sessions.Begin(w, r, o.Token, cleanName(r.Header.Get(asHeader)))
 	http.Redirect(w, r, ownPath(r.PostFormValue("to")), http.StatusSeeOther)
 }
 

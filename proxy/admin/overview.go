@@ -48,7 +48,7 @@ func (a *api) pages() []Resource {
 		{Pattern: "GET " + one + "/visitors/{code}", Answer: a.withRoom(a.showVisitor)},
 		{Pattern: "POST " + one + "/visitors/{code}/ask", Answer: a.withRoom(a.askAboutVisitor)},
 		{Pattern: "POST " + one + "/visitors/{code}/change", Answer: a.withRoom(a.changeVisitor)},
-		{Pattern: "POST /logout", Answer: a.logOut},
+		{Pattern: "POST " + logOutPath, Answer: a.logOut},
 	}
 	for _, part := range a.parts {
 		all = append(all, part.Tab.Pages...)
@@ -59,7 +59,8 @@ func (a *api) pages() []Resource {
 // frame is what a page has around it.
 func (a *api) frame(r *http.Request, title string) dashboard.Frame {
 	done := a.notices.get(r.URL.Query().Get("done"))
-	return dashboard.Frame{Title: title, At: a.Clock(), LoggedIn: a.Token != "", Docs: a.Docs != nil, Done: done}
+	o, _ := a.operatorOf(r)
+	return dashboard.Frame{Title: title, At: a.Clock(), LoggedIn: a.asks(), Views: o.Views, Docs: a.Docs != nil, Done: done}
 }
 
 // getOverview answers with the dashboard. It asks no store how the rooms stand: it shows what the

@@ -15,7 +15,7 @@ import (
 )
 
 // Config is the whole configuration of a gate, complete and checked: defaults are filled in, files
-// are read, variables expanded. It holds secrets (AdminToken, Cookie.Keys, the Keys of tokens): do
+// are read, variables expanded. It holds secrets (AdminToken, Operators, Cookie.Keys, the Keys of tokens): do
 // not print it.
 //
 // The tags of the fields are what the file, the environment, the flags and the schema are made of:
@@ -27,10 +27,14 @@ import (
 type Config struct {
 	Listen string `yaml:"listen" default:":8080" is:"address" usage:"address visitors connect to"`
 	Admin  string `yaml:"admin" default:"127.0.0.1:9090" is:"address" usage:"address of the admin API"`
-	// AdminToken is the bearer token that the admin API asks for, "" for none. It is never "" when
-	// Admin is not a loopback address.
+	// AdminToken is the bearer token that the admin API asks for, "" for none. Where Admin is not a
+	// loopback address, there is one, or one of Operators.
 	AdminToken     string `yaml:"admin_token" is:"token" outside:"env" usage:"token that the admin API asks for"`
 	AdminTokenFile string `yaml:"admin_token_file" is:"file" into:"admin_token" usage:"file with the token that the admin API asks for"`
+	// Operators have tokens of their own: each is a name, operator or viewer, and a token. None by
+	// default.
+	Operators     []string `yaml:"operators" is:"operator" of:"operators" outside:"no" usage:"who has a token of their own: a name, operator or viewer, and the token"`
+	OperatorsFile string   `yaml:"operators_file" is:"file" into:"operators" usage:"file with those who have a token of their own, one a line"`
 	// Store names where the queue's state lives: "memory", or the URL of a Redis, which may hold a
 	// password.
 	Store string `yaml:"store" default:"memory" is:"store" usage:"where the queue's state lives: memory, or the URL of a Redis that several gates share"`
@@ -69,6 +73,7 @@ type Config struct {
 	// Webhooks are the programs that are told what happens to rooms, in the order of the file.
 	Webhooks []Webhook `yaml:"webhooks" is:"a webhook: a mapping with url, secret and more" of:"webhooks" usage:"programs that are told what happens to rooms"`
 
+	PublicHealth bool `yaml:"public_health" default:"false" usage:"answer health checks at /.fairdoor/health on the visitors' port, too"`
 	SignRequests bool `yaml:"sign_requests" default:"false" usage:"sign every request to the origins, so that they can tell what comes through the gate"`
 	// Origins are those of rooms that have none of their own, if there are several; Origin is then
 	// the first.

@@ -29,8 +29,8 @@ func TestFaultyLines(t *testing.T) {
 		"a key of the top in a room is sent to the top": {"    listen: ':80'", []string{
 			`6:5: rooms[0].listen: unknown key here: it belongs at the top of the file`}},
 		"a key that is no name is shown quoted": {`"a b": 1`, []string{
-			`6:1: "a b": unknown key; the keys here are listen, admin, admin_token, admin_token_file, store, state_dir, database, origin, ` +
-				`trusted_proxies, trusted_proxies_file, cookie, tls, log, origin_timeout, progress_timeout, drain_delay, shutdown_grace, rooms, waitlists, webhook_hosts, webhooks, sign_requests, origins, host_header, transport, proxy_protocol, push_hosts`}},
+			`6:1: "a b": unknown key; the keys here are listen, admin, admin_token, admin_token_file, operators, operators_file, store, state_dir, database, origin, ` +
+				`trusted_proxies, trusted_proxies_file, cookie, tls, log, origin_timeout, progress_timeout, drain_delay, shutdown_grace, rooms, waitlists, webhook_hosts, webhooks, public_health, sign_requests, origins, host_header, transport, proxy_protocol, push_hosts`}},
 		"a key that is a list is refused":       {"? [a]\n: 1", []string{`6:3: a key has to be a plain name, this one is a list`}},
 		"a key twice points at the first":       {"store: memory\nstore: memory", []string{`7:1: store: the key is given twice: first on line 6`}},
 		"a key twice in a room":                 {"    name: b", []string{`6:5: rooms[0].name: the key is given twice: first on line 3`}},
@@ -90,7 +90,7 @@ func TestFaultyLines(t *testing.T) {
 		"a host that is none":                  {"listen: 'a b:80'", []string{`6:9: listen: "a b:80" has a host that is neither an IP address nor a name`}},
 		"listen and admin on one port":         {"admin: '127.0.0.1:8080'", []string{`6:8: admin: listen and admin cannot share the address: ":8080" and "127.0.0.1:8080"`}},
 		"listen on the admin API's port":       {"listen: '127.0.0.1:9090'", []string{`6:9: listen: listen and admin cannot share the address: "127.0.0.1:9090" and "127.0.0.1:9090"`}},
-		"an open admin API without a token":    {"admin: ':9090'", []string{`6:8: admin: ":9090" can be reached from other machines: that needs admin_token or admin_token_file`}},
+		"an open admin API without a token":    {"admin: ':9090'", []string{`6:8: admin: ":9090" can be reached from other machines: that needs admin_token, admin_token_file or operators_file`}},
 		"a store that is not supported":        {"store: redis://:pass@host", []string{`6:8: store: the supported store is memory, which keeps the queue in this process and its journal in state_dir`}},
 		"a network that is none":               {"trusted_proxies: [10.0.0.0/8, lan]", []string{`6:31: trusted_proxies[1]: "lan" is not a network such as 10.0.0.0/8 or 2001:db8::/32`}},
 		"a network with bits beyond its mask":  {"trusted_proxies: [10.1.2.3/8]", []string{`6:19: trusted_proxies[0]: "10.1.2.3/8" has bits set beyond its mask (did you mean "10.0.0.0/8"?)`}},
@@ -229,8 +229,8 @@ func TestFaultyFiles(t *testing.T) {
 		"a name with a dot": {strings.Replace(minimal, "shop", "shop.test", 1), []string{
 			`3:11: rooms[0].name: "shop.test" may hold letters, digits, - and _ only`}},
 		"a self-merging mapping": {"a: &a\n  <<: *a\n" + minimal, []string{
-			`1:1: a: unknown key; the keys here are listen, admin, admin_token, admin_token_file, store, state_dir, database, origin, ` +
-				`trusted_proxies, trusted_proxies_file, cookie, tls, log, origin_timeout, progress_timeout, drain_delay, shutdown_grace, rooms, waitlists, webhook_hosts, webhooks, sign_requests, origins, host_header, transport, proxy_protocol, push_hosts`}},
+			`1:1: a: unknown key; the keys here are listen, admin, admin_token, admin_token_file, operators, operators_file, store, state_dir, database, origin, ` +
+				`trusted_proxies, trusted_proxies_file, cookie, tls, log, origin_timeout, progress_timeout, drain_delay, shutdown_grace, rooms, waitlists, webhook_hosts, webhooks, public_health, sign_requests, origins, host_header, transport, proxy_protocol, push_hosts`}},
 		"a merge of text": {"<<: abc\n" + minimal, []string{"1:5: only a mapping can be merged, this is a string"}},
 	}
 	for name, tt := range tests {

@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"github.com/fairdoor-gate/fairdoor/cookie"
+	"github.com/fairdoor-gate/fairdoor/proxy/admin"
 	"github.com/fairdoor-gate/fairdoor/proxy/challenge"
 	"github.com/fairdoor-gate/fairdoor/proxy/listen"
 	"github.com/fairdoor-gate/fairdoor/proxy/origin"
@@ -42,12 +43,16 @@ func plain(check func(string) string) func(*loader, string, layer) (string, stri
 
 // forms are the forms by the names that the tags of Config have for them.
 var forms = map[string]form{
-	"address":           {want: "an address", example: true, check: plain(listen.CheckAddress)},
-	"further address":   {want: `an address such as ":80"`, empty: true, check: plain(listen.CheckAddress)},
-	"certified name":    {want: "a name such as shop.example.com", check: plain(checkCertifiedName)},
-	"account address":   {want: "an e-mail address", empty: true, check: plain(checkAccountAddress)},
-	"directory":         {want: "an https URL", kind: "url", check: plain(checkDirectory)},
-	"token":             {want: "a string", check: plain(checkToken)},
+	"address":         {want: "an address", example: true, check: plain(listen.CheckAddress)},
+	"further address": {want: `an address such as ":80"`, empty: true, check: plain(listen.CheckAddress)},
+	"certified name":  {want: "a name such as shop.example.com", check: plain(checkCertifiedName)},
+	"account address": {want: "an e-mail address", empty: true, check: plain(checkAccountAddress)},
+	"directory":       {want: "an https URL", kind: "url", check: plain(checkDirectory)},
+	"token":           {want: "a string", check: plain(checkToken)},
+	"operator": {want: "an operator", sentence: true, check: plain(func(s string) string {
+		_, err := admin.ParseOperator(s)
+		return problemOf(err)
+	})},
 	"file":              {want: "the path of a file", kind: "file", empty: true, check: (*loader).path},
 	"dir":               {want: "the path of a directory", kind: "dir", empty: true, check: (*loader).path},
 	"store":             {want: "memory, or a URL such as redis://host:6379", sentence: true, check: (*loader).store},

@@ -36,8 +36,8 @@ func (v *value) addresses(c *Config) {
 	if v.valid("listen", "admin") && listen.Clash(c.Listen, c.Admin) {
 		v.fault(v.where("admin", "listen"), "listen and admin cannot share the address: %s and %s", show(c.Listen), show(c.Admin))
 	}
-	v.refuse(v.valid("admin", "admin_token", "admin_token_file") && !listen.IsLoopback(c.Admin) && c.AdminToken == "", "admin",
-		"%s can be reached from other machines: that needs admin_token or admin_token_file", show(c.Admin))
+	v.refuse(v.valid("admin", "admin_token", "admin_token_file", "operators", "operators_file") && !listen.IsLoopback(c.Admin) && c.AdminToken == "" && len(c.Operators) == 0, "admin",
+		"%s can be reached from other machines: that needs admin_token, admin_token_file or operators_file", show(c.Admin))
 	v.severalOrigins(&c.Origin, c.Origins)
 	v.circle(v, c.Origin, c.Origins, c.Listen)
 }

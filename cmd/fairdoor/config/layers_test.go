@@ -119,7 +119,7 @@ func TestFaultsOfVariablesAndOfFlagsAreInTheOrderOfTheKeys(t *testing.T) {
 	assert.Equal(t, []string{
 		`FAIRDOOR_TLS_CERT: goes together with --tls-key`,
 		`FAIRDOOR_PACING: "evn" is not one of auto, minute, even, random, early (did you mean "even"?)`,
-		`--admin: ":9090" can be reached from other machines: that needs admin_token or admin_token_file`,
+		`--admin: ":9090" can be reached from other machines: that needs admin_token, admin_token_file or operators_file`,
 		`--refresh-jitter: "2" is out of bounds: from 0 to 0.5`,
 		`--line-dropout: 2s is too short: longer than a refresh interval, which is 20s, with some to spare for the way`,
 	}, faults)

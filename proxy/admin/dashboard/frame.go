@@ -11,6 +11,7 @@ type Frame struct {
 	Title    string
 	At       time.Time
 	LoggedIn bool
+	Views    bool          // who asks may only look
 	Docs     bool          // the documentation is served, at [DocsPath]
 	Live     bool          // without script, the page loads itself again: nobody types anything in it
 	Every    time.Duration // the script reads the page again so often; 0 for the usual
