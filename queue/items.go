@@ -148,11 +148,14 @@ func (i Items) Left() (sum int, known bool) {
 	return min(sum, MaxLeftItems), len(list) > 0
 }
 
+// NoItems is what an origin says that takes back what it has said of items.
+const NoItems Items = "[]"
+
 // With returns the items with what the origin has said of them: that goes before what the settings
 // say of an item with the same name.
 func (i Items) With(said Items) Items {
 	switch {
-	case said == "":
+	case said == "" || said == NoItems:
 		return i
 	case i == "":
 		return said

@@ -4,7 +4,8 @@ package queue
 type Stock struct {
 	At   Instant // when a node asked the origin; of what several nodes have heard, the latest counts
 	Left int
-	// Items are what the origin has said of single items last; "" for nothing.
+	// Items are what the origin has said of single items last; "" for nothing,
+	// and [NoItems] once it has taken that back.
 	Items Items
 }
 

@@ -111,6 +111,9 @@ func said(number, list string, listed queue.Items) (left int, items queue.Items,
 		if items, err = queue.ParseItems([]byte(list)); err != nil {
 			return 0, "", fmt.Errorf("%s %w", ItemsHeader, err)
 		}
+		if items == "" {
+			items = queue.NoItems
+		}
 	}
 	if number == "" {
 		left, known := listed.With(items).Left()

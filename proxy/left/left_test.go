@@ -206,4 +206,7 @@ func TestEveryWaiterIsToldWhatThereIsToBuy(t *testing.T) {
 	assert.Equal(t, false, f.Visitor().Get("/", gatetest.AsJSON).Told("soldOut"))
 	says(in, `[{"name": "Standing", "left": 0}, {"name": "Seat", "left": 0}]`)
 	assert.Equal(t, true, f.Visitor().Get("/", gatetest.AsJSON).Told("soldOut"), "where nothing is left of any item the room closes")
+	says(in, `[]`)
+	assert.Equal(t, []any{row("Seat", "99 €", 2., false)}, f.Visitor().Get("/", gatetest.AsJSON).Told("items"), "what the origin had said is taken back")
+	assert.Equal(t, false, f.Visitor().Get("/", gatetest.AsJSON).Told("soldOut"))
 }
