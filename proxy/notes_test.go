@@ -2,6 +2,7 @@ package proxy_test
 
 import (
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -62,8 +63,13 @@ func TestLabelsOfStrangersAreRemovedAndCountForNothing(t *testing.T) {
 	assert.Empty(t, asked.Header["X_name"])
 }
 
-func TestWithoutALabelNobodyIsListedInTheDashboard(t *testing.T) {
-	f := gatetest.Start(t, gatetest.Settings(func(s *queue.Settings) { s.TotalActiveUsers = 2 }))
-	f.Full()
-	assert.NotContains(t, f.API(http.MethodGet, "/rooms/shop", "", nil).Body, "Who is in")
+func TestWithoutLabelsTheDashboardListsAFewByTheirCodesAndNoCrowd(t *testing.T) {
+	for people, listed := range map[int]bool{2: true, 101: false} {
+		f := gatetest.Start(t, gatetest.Settings(func(s *queue.Settings) { s.TotalActiveUsers = people }))
+		f.Full()
+		f.Pass(time.Second)
+		page := f.API(http.MethodGet, "/rooms/shop", "", nil).Body
+		assert.Equal(t, listed, strings.Contains(page, "Who is in"), "%d people", people)
+		assert.Equal(t, listed, regexp.MustCompile(`<a href="/rooms/shop/visitors/[0-9A-Z]{4}-[0-9A-Z]{4}">`).MatchString(page), "%d people", people)
+	}
 }
