@@ -52,6 +52,15 @@ func LanguageCodes() ([]string, error) {
 	return codes, nil
 }
 
+// Read reports whether somebody who speaks a language of the built-in page has read all that it says.
+func Read(code string) (bool, error) {
+	b, err := builtIn()
+	if err != nil {
+		return false, err
+	}
+	return b.texts[code].Read, nil
+}
+
 // NewLanguages returns the languages of the built-in page. The default is for visitors who
 // want none of them; "" means [DefaultLanguage]. NewLanguages fails if the default is not
 // one of the languages.

@@ -20,6 +20,8 @@ type text struct {
 	Language string `json:"language"`
 	// Dir is the direction of its script, "ltr" or "rtl".
 	Dir string `json:"dir"`
+	// Read says whether somebody who speaks the language has read all of it.
+	Read bool `json:"read"`
 	// Page has the strings of the page by key. Names in single braces are variables of
 	// the template. A part in brackets is left out while the variable in it is zero.
 	Page map[string]string `json:"page"`

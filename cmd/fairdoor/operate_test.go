@@ -252,6 +252,14 @@ func TestStatusIsWatchedUntilItIsStopped(t *testing.T) {
 	assert.Contains(t, text, "--every: at least 100ms")
 }
 
+func TestPreviewMarksWhatNoSpeakerHasRead(t *testing.T) {
+	_, stderr, code := fairdoor(t, "preview", "--lang", "de-DE")
+	assert.Zero(t, code)
+	assert.Equal(t, "nobody who speaks de-DE has read this translation yet (warning)\n", stderr)
+	_, stderr, _ = fairdoor(t, "preview", "--lang", "en-US")
+	assert.Empty(t, stderr)
+}
+
 func TestPreviewWritesThePageOfAState(t *testing.T) {
 	dir := t.TempDir()
 	own := filepath.Join(dir, "page.mustache")

@@ -110,7 +110,11 @@ func (p *preview) render(cmd *cobra.Command) ([]byte, error) {
 	}
 	rendered := set.JSON(data)
 	if !p.json {
-		rendered = set.Page(set.Match(p.lang), data)
+		language := set.Match(p.lang)
+		if read, err := templates.Read(language); err == nil && !read {
+			fmt.Fprintf(cmd.ErrOrStderr(), "nobody who speaks %s has read this translation yet (warning)\n", language)
+		}
+		rendered = set.Page(language, data)
 	}
 	return rendered.AppendTo(nil, templates.MadeUp(time.Now().UTC(), data)), nil
 }
