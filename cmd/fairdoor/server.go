@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -130,8 +129,13 @@ func (s *server) makeServers() error {
 // certificateEnds are the ends of the certificates that the server has now, by their names.
 func (s *server) certificateEnds() map[string]time.Time {
 	ends := s.public.CertificateEnds()
-	if s.acme != nil {
-		maps.Copy(ends, s.acme.CertificateEnds())
+	if s.acme == nil {
+		return ends
+	}
+	for name, end := range s.acme.CertificateEnds() {
+		if other, found := ends[name]; !found || end.Before(other) {
+			ends[name] = end
+		}
 	}
 	return ends
 }
@@ -176,7 +180,14 @@ func (s *server) reload(ctx context.Context, load func() (*config.Config, []conf
 	s.log.Info("configuration reloaded", zap.Int("rooms", len(c.Rooms)))
 }
 
+// errOpen is why a configuration is refused by which operators would not be asked for anything, though
+// it has them be asked.
+var errOpen = errors.New("admin_token and admin are read at the start, and without operators nobody would be asked for a token until then: keep one in operators, or start the gate anew")
+
 func (s *server) configure(ctx context.Context, c *config.Config, st *state) error {
+	if s.config.AdminToken == "" && len(c.Operators) == 0 && (c.AdminToken != "" || !listen.IsLoopback(s.config.Admin)) {
+		return errOpen
+	}
 	gate, err := st.gateConfig(c)
 	if err != nil {
 		return err

@@ -142,12 +142,15 @@ func (m *Manager) Certificate(hello *tls.ClientHelloInfo) (*tls.Certificate, err
 	return m.config.GetCertificate(hello)
 }
 
-// CertificateEnds are when the certificates that are there end, by their domains.
+// CertificateEnds are when the certificates in use end, by their domains: of several for one domain,
+// the last to end.
 func (m *Manager) CertificateEnds() map[string]time.Time {
 	ends := map[string]time.Time{}
 	for _, domain := range m.domains {
 		for _, c := range m.cache.AllMatchingCertificates(domain) {
-			ends[domain] = c.Leaf.NotAfter
+			if c.Leaf.NotAfter.After(ends[domain]) {
+				ends[domain] = c.Leaf.NotAfter
+			}
 		}
 	}
 	return ends

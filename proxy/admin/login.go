@@ -77,11 +77,9 @@ func (a *api) logIn(w http.ResponseWriter, r *http.Request) {
 		a.show(dashboard.Login{Wrong: true, To: r.PostFormValue("to")}.Write(w, r))
 		return
 	}
-	if name := cmp.Or(o.Name, cleanName(r.PostFormValue("name"))); name != "" {
-		r.Header.Set(asHeader, name)
-	}
-	a.Log.Info("operator logged in", zap.String("by", a.by(r)))
-	a.sessions.Begin(w, r, o.Token, cleanName(r.Header.Get(asHeader)))
+	name := cmp.Or(o.Name, cleanName(r.PostFormValue("name")), cleanName(r.Header.Get(asHeader)))
+	a.Log.Info("operator logged in", zap.String("by", signed(name, r)))
+	a.sessions.Begin(w, r, o.Token, name)
 	http.Redirect(w, r, ownPath(r.PostFormValue("to")), http.StatusSeeOther)
 }
 

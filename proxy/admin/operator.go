@@ -98,10 +98,6 @@ const maxName = 60
 // do. That is a claim: everybody with the admin token can give any. It has no brackets, so that
 // nothing in it looks like an address.
 func (a *api) by(r *http.Request) string {
-	address, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		address = r.RemoteAddr
-	}
 	o, _ := a.operatorOf(r)
 	name := o.Name
 	if name == "" {
@@ -110,6 +106,15 @@ func (a *api) by(r *http.Request) string {
 	if name == "" {
 		session, _, _ := a.sessions.Of(r)
 		name = cleanName(session)
+	}
+	return signed(name, r)
+}
+
+// signed is a name, which may be empty, with the address that a request came from.
+func signed(name string, r *http.Request) string {
+	address, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		address = r.RemoteAddr
 	}
 	if name == "" {
 		return address

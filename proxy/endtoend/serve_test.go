@@ -95,6 +95,40 @@ func TestReloadTakesUpTheFileOrTellsWhyNot(t *testing.T) {
 	assert.NotEqual(t, digest.FindString(before), digest.FindString(after))
 }
 
+func TestOperatorsAreTakenUpAndAReloadOpensTheAdminListenerToNobody(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "fairdoor.yaml")
+	write := func(more string) {
+		require.NoError(t, os.WriteFile(file, []byte("origin: "+site(t, hello)+"\n"+more+"\nrooms: [{name: shop, total_active_users: 5, new_users_per_minute: 5}]\n"), 0o600))
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "operators"), []byte("# the night shift\nada operator 0123456789abcdef\n"), 0o600))
+	write("operators_file: operators")
+	g := serve(t, nil, "--config", file)
+	asks := func(token string) int {
+		r, err := http.NewRequest(http.MethodGet, g.admin+"/api/v1/rooms", nil)
+		require.NoError(t, err)
+		r.Header.Set("Authorization", "Bearer "+token)
+		answer, err := http.DefaultClient.Do(r)
+		require.NoError(t, err)
+		require.NoError(t, answer.Body.Close())
+		return answer.StatusCode
+	}
+	assert.Equal(t, http.StatusOK, asks("0123456789abcdef"))
+	assert.Equal(t, http.StatusUnauthorized, asks("fedcba9876543210"))
+
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "operators"), []byte("ben viewer fedcba9876543210\n"), 0o600))
+	g.signal(syscall.SIGHUP)
+	g.until("ben is taken up", func() bool { return asks("fedcba9876543210") == http.StatusOK })
+	assert.Equal(t, http.StatusUnauthorized, asks("0123456789abcdef"), "and ada is gone")
+
+	write("admin_token: one-that-is-read-at-the-start")
+	g.signal(syscall.SIGHUP)
+	g.until("it is refused", func() bool { return strings.Contains(g.log.String(), "nobody would be asked for a token") })
+	assert.Equal(t, http.StatusUnauthorized, asks("one-that-is-read-at-the-start"))
+	assert.Equal(t, http.StatusOK, asks("fedcba9876543210"))
+}
+
 func TestStateDirectoryIsOneGates(t *testing.T) {
 	t.Parallel()
 	g := serve(t, nil, "--origin", site(t, hello), "--total-active-users", "5", "--new-users-per-minute", "4")

@@ -153,14 +153,18 @@ func (s *Server) Reload() error {
 	return s.certs.load()
 }
 
-// CertificateEnds are when the certificates of files end, by the first name of each.
+// CertificateEnds are when the certificates of files end, by the first name of each; of several with
+// one name, the first to end.
 func (s *Server) CertificateEnds() map[string]time.Time {
 	ends := map[string]time.Time{}
 	if s.certs == nil {
 		return ends
 	}
 	for _, pair := range *s.certs.now.Load() {
-		ends[nameOf(pair.Leaf)] = pair.Leaf.NotAfter
+		name := nameOf(pair.Leaf)
+		if other, found := ends[name]; !found || pair.Leaf.NotAfter.Before(other) {
+			ends[name] = pair.Leaf.NotAfter
+		}
 	}
 	return ends
 }

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fairdoor-gate/fairdoor/proxy/admin"
 	"github.com/fairdoor-gate/fairdoor/proxy/listen"
 )
 
@@ -23,6 +24,7 @@ func (v *value) checkGate(c *Config) {
 	v.certificates(&c.TLS)
 	v.acme(c)
 	v.addresses(c)
+	v.operators(c)
 	v.trusted(c)
 	v.stateDir(c)
 	// A key that one gate made for itself opens no other's tickets.
@@ -40,6 +42,17 @@ func (v *value) addresses(c *Config) {
 		"%s can be reached from other machines: that needs admin_token, admin_token_file or operators_file", show(c.Admin))
 	v.severalOrigins(&c.Origin, c.Origins)
 	v.circle(v, c.Origin, c.Origins, c.Listen)
+}
+
+// operators checks that no two operators have one name or one token.
+func (v *value) operators(c *Config) {
+	names, tokens := map[string]bool{}, map[string]bool{c.AdminToken: true}
+	for _, line := range c.Operators {
+		o, err := admin.ParseOperator(line)
+		v.refuse(err == nil && names[o.Name], "operators", "%s is listed twice", show(o.Name))
+		v.refuse(err == nil && tokens[o.Token], "operators", "%s has the token of somebody else", show(o.Name))
+		names[o.Name], tokens[o.Token] = true, true
+	}
 }
 
 // severalOrigins takes the origins from where they were given: the key for one, or that for
