@@ -46,3 +46,11 @@ func TestWhatIsReadBesideAMessageIsWhatThePageSays(t *testing.T) {
 	}
 	assert.Empty(t, admin.ReadTogether(&was, &then, estimate.LimitReached))
 }
+
+func TestOperatorsAreToldWhatThePageSays(t *testing.T) {
+	page, err := os.ReadFile("../../templates/lang/en-US.json")
+	require.NoError(t, err)
+	for reason, sentence := range admin.ReadBeside {
+		assert.Contains(t, string(page), `: "`+sentence+`"`, reason)
+	}
+}
