@@ -1,6 +1,7 @@
 package passes
 
 import (
+	"cmp"
 	"context"
 	_ "embed" // for the pages
 	"encoding/json"
@@ -123,14 +124,11 @@ func (o operators) showPass(w http.ResponseWriter, r *http.Request, in admin.Roo
 		o.tellPasses(w, in, of, nil, err)
 		return
 	}
-	if site := siteIn(r.URL.Query().Get("site")); site != "" {
-		of.known.site.Store(&site)
-	}
 	view := struct {
 		shown
 		Site  string
 		Links []link
-	}{shown: o.shownOf(list[0]), Site: of.site()}
+	}{shown: o.shownOf(list[0]), Site: cmp.Or(siteIn(r.URL.Query().Get("site")), of.site())}
 	for _, p := range list {
 		if o.shownOf(p).State != "good" {
 			continue
@@ -167,7 +165,7 @@ func siteIn(typed string) string {
 	return u.Scheme + "://" + u.Host
 }
 
-// site is what links begin with: what an operator has typed last, or the host of the room's.
+// site is what links begin with: what an operator has made passes with last, or the host of the room's.
 func (r *Room) site() string {
 	if site := r.known.site.Load(); site != nil {
 		return *site

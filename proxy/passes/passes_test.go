@@ -397,6 +397,17 @@ func TestALinkForEachIsMadeInTheDashboard(t *testing.T) {
 	assert.Contains(t, refused.Body, "The number of people is a whole number from 1")
 }
 
+func TestOnlyWhoMakesPassesSaysWhereLinksLead(t *testing.T) {
+	f := gatetest.Start(t, gatetest.TakingPasses(t))
+	page := "/rooms/shop/passes/" + makePass(f, `{"name": "press", "kind": "in", "for": "1h"}`).ID
+	assert.Contains(t, f.API(http.MethodGet, page+"?site=other.example", "", nil).Body, `href="https://other.example/.fairdoor/pass/shop?t=`)
+	assert.NotContains(t, f.API(http.MethodGet, page, "", nil).Body, "other.example", "it was for that answer alone")
+	assert.NotContains(t, f.API(http.MethodGet, "/rooms/shop/passes", "", nil).Body, "other.example")
+
+	sendsForm(f, "/rooms/shop/passes/ask", url.Values{"do": {"make"}, "page": {"passes"}, "name": {"crew"}, "people": {"1"}, "kind": {"in"}, "for": {"1h"}, "site": {"shop.example"}})
+	assert.Contains(t, f.API(http.MethodGet, page, "", nil).Body, `href="https://shop.example/.fairdoor/pass/shop?t=`)
+}
+
 func TestARoomWithoutPassesHasNoPageOfThem(t *testing.T) {
 	f := gatetest.Start(t)
 	assert.NotContains(t, f.API(http.MethodGet, "/rooms/shop", "", nil).Body, "/rooms/shop/passes")
