@@ -43,6 +43,9 @@ func (a *api) authorised(next http.Handler) http.Handler {
 // mayOnlyLook is what a viewer is told who wants to change something.
 const mayOnlyLook = "Your token is for looking only. Ask somebody for the change who has the role operator."
 
+// ForOperators is what a viewer is told who asks for what lets its reader in.
+const ForOperators = "Your token is for looking only, and whoever sees this can use it. Ask somebody who has the role operator."
+
 const logOutPath = "/logout"
 
 // asks reports whether operators are asked for a token.

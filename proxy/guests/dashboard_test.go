@@ -13,6 +13,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/admin"
 	"github.com/fairdoor-gate/fairdoor/proxy/gatetest"
 )
 
@@ -125,4 +127,19 @@ func TestMailsThatAreKeptAreReadInTheDashboard(t *testing.T) {
 	assert.Contains(t, mail.Header.Get("Content-Security-Policy"), "default-src 'none'")
 	assert.Contains(t, mail.Header.Get("Content-Security-Policy"), "sandbox allow-popups ")
 	assert.Equal(t, http.StatusNotFound, p.API(http.MethodGet, waitlistPage+"/mails/99", "", nil).Status)
+}
+
+func TestAViewerReadsNoMails(t *testing.T) {
+	p := startParty(t, func(c *proxy.Config, _ *proxy.Options) {
+		c.Operators = []admin.Operator{{Name: "ada", Token: "the token of ada"}, {Name: "eve", Views: true, Token: "the token of eve"}}
+	})
+	p.member("ada@example.com")
+	for _, path := range []string{waitlistPage + "/mails", waitlistPage + "/mails/1", "/api/v1/waitlists/beta/outbox"} {
+		read := p.API(http.MethodGet, path, "", nil, gatetest.With("Authorization", "Bearer the token of ada"))
+		assert.Equal(t, http.StatusOK, read.Status, path)
+		refused := p.API(http.MethodGet, path, "", nil, gatetest.With("Authorization", "Bearer the token of eve"))
+		assert.Equal(t, http.StatusForbidden, refused.Status, path)
+		assert.Contains(t, refused.Body, "Your token is for looking only", path)
+		assert.NotContains(t, refused.Body, "ada@example.com", path)
+	}
 }

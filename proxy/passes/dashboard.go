@@ -126,12 +126,17 @@ func (o operators) showPass(w http.ResponseWriter, r *http.Request, in admin.Roo
 	}
 	view := struct {
 		shown
-		Site  string
-		Links []link
+		Site   string
+		Links  []link
+		Hidden string // why there are none; "" for that nobody can use it
 	}{shown: o.shownOf(list[0]), Site: cmp.Or(siteIn(r.URL.Query().Get("site")), of.site())}
 	for _, p := range list {
 		if o.shownOf(p).State != "good" {
 			continue
+		}
+		if !o.IsOperator(r) {
+			view.Hidden = admin.ForOperators
+			break
 		}
 		path, err := of.Link(p.ID)
 		if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/admin"
 	"github.com/fairdoor-gate/fairdoor/proxy/admin/admintest"
 	"github.com/fairdoor-gate/fairdoor/proxy/bind"
 	"github.com/fairdoor-gate/fairdoor/proxy/gatetest"
@@ -406,6 +407,22 @@ func TestOnlyWhoMakesPassesSaysWhereLinksLead(t *testing.T) {
 
 	sendsForm(f, "/rooms/shop/passes/ask", url.Values{"do": {"make"}, "page": {"passes"}, "name": {"crew"}, "people": {"1"}, "kind": {"in"}, "for": {"1h"}, "site": {"shop.example"}})
 	assert.Contains(t, f.API(http.MethodGet, page, "", nil).Body, `href="https://shop.example/.fairdoor/pass/shop?t=`)
+}
+
+func TestAViewerSeesPassesAndNothingThatLetsThemIn(t *testing.T) {
+	f := gatetest.Start(t, gatetest.TakingPasses(t), func(c *proxy.Config, _ *proxy.Options) {
+		c.Operators = []admin.Operator{{Name: "ada", Token: "the token of ada"}, {Name: "eve", Views: true, Token: "the token of eve"}}
+	})
+	as := func(name string) func(*http.Request) { return gatetest.With("Authorization", "Bearer the token of "+name) }
+	f.API(http.MethodPost, "/api/v1/rooms/shop/passes", `{"name": "press", "kind": "in", "for": "1h"}`, nil, as("ada"))
+	const page, link = "/rooms/shop/passes/press?site=shop.example", "https://shop.example/.fairdoor/pass/shop?t="
+	assert.Contains(t, f.API(http.MethodGet, page, "", nil, as("ada")).Body, link)
+	looked := f.API(http.MethodGet, page, "", nil, as("eve"))
+	assert.Equal(t, http.StatusOK, looked.Status)
+	assert.NotContains(t, looked.Body, ".fairdoor/pass")
+	assert.NotContains(t, looked.Body, "<img")
+	assert.Contains(t, looked.Body, "Your token is for looking only")
+	assert.NotContains(t, looked.Body, "Nobody can use it any more")
 }
 
 func TestARoomWithoutPassesHasNoPageOfThem(t *testing.T) {

@@ -50,6 +50,10 @@ func (o *operators) getOutbox(w http.ResponseWriter, r *http.Request, l Waitlist
 		reply.Problem(w, http.StatusNotFound, "The mails of this waitlist are sent: it has smtp. Only without smtp they are kept for operators.")
 		return
 	}
+	if !o.IsOperator(r) {
+		reply.Problem(w, http.StatusForbidden, admin.ForOperators)
+		return
+	}
 	p, ok := readPage(w, r, "after")
 	if !ok {
 		return
@@ -113,6 +117,10 @@ func (o *operators) showMails(w http.ResponseWriter, r *http.Request, in admin.R
 		o.Refuse(w, r, in, http.StatusNotFound, "The mails of this waitlist are sent: it has smtp.")
 		return
 	}
+	if !o.IsOperator(r) {
+		o.Refuse(w, r, in, http.StatusForbidden, admin.ForOperators)
+		return
+	}
 	latest, err := latestMails(r, l, page{most: admin.LargestPage})
 	var shown []messageJSON
 	for _, m := range slices.Backward(latest) {
@@ -134,6 +142,10 @@ func (o *operators) showMails(w http.ResponseWriter, r *http.Request, in admin.R
 
 // showMail answers with one mail: a document of its own, which may do nothing but open links.
 func (o *operators) showMail(w http.ResponseWriter, r *http.Request, in admin.Room, l Waitlist) {
+	if !o.IsOperator(r) {
+		o.Refuse(w, r, in, http.StatusForbidden, admin.ForOperators)
+		return
+	}
 	with, kept := l.Mails()
 	id, err := strconv.ParseInt(r.PathValue("mail"), 10, 64)
 	var mails []waitlist.Mail
