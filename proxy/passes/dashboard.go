@@ -108,7 +108,7 @@ func (o operators) showPasses(w http.ResponseWriter, r *http.Request, in admin.R
 
 // link is a way to use a pass.
 type link struct {
-	Code    string // known only when the pass is made
+	Code    string // known only for a while after the pass is made
 	URL     string
 	Picture template.URL // of the URL; "" for none
 }
@@ -143,7 +143,7 @@ func (o operators) showPass(w http.ResponseWriter, r *http.Request, in admin.Roo
 			o.tellPasses(w, in, of, nil, err)
 			return
 		}
-		one := link{Code: of.known.codeOf(p.ID), URL: view.Site + path}
+		one := link{Code: of.known.codeOf(p.ID, o.passes.gate.Now()), URL: view.Site + path}
 		if view.Site != "" && len(list) == 1 {
 			picture, err := qrcode.URL(one.URL)
 			if err != nil {

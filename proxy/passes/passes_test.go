@@ -413,7 +413,9 @@ func TestAViewerSeesPassesAndNothingThatLetsThemIn(t *testing.T) {
 	f := gatetest.Start(t, gatetest.TakingPasses(t), func(c *proxy.Config, _ *proxy.Options) {
 		c.Operators = []admin.Operator{{Name: "ada", Token: "the token of ada"}, {Name: "eve", Views: true, Token: "the token of eve"}}
 	})
-	as := func(name string) func(*http.Request) { return gatetest.With("Authorization", "Bearer the token of "+name) }
+	as := func(name string) func(*http.Request) {
+		return gatetest.With("Authorization", "Bearer the token of "+name)
+	}
 	f.API(http.MethodPost, "/api/v1/rooms/shop/passes", `{"name": "press", "kind": "in", "for": "1h"}`, nil, as("ada"))
 	const page, link = "/rooms/shop/passes/press?site=shop.example", "https://shop.example/.fairdoor/pass/shop?t="
 	assert.Contains(t, f.API(http.MethodGet, page, "", nil, as("ada")).Body, link)
@@ -423,6 +425,26 @@ func TestAViewerSeesPassesAndNothingThatLetsThemIn(t *testing.T) {
 	assert.NotContains(t, looked.Body, "<img")
 	assert.Contains(t, looked.Body, "Your token is for looking only")
 	assert.NotContains(t, looked.Body, "Nobody can use it any more")
+}
+
+func TestACodeIsShownForAFewMinutesWhileItCanBeUsed(t *testing.T) {
+	f := gatetest.Start(t, gatetest.TakingPasses(t))
+	code := regexp.MustCompile(`[A-Z2-7]{4}-[A-Z2-7]{4}-[A-Z2-7]{4}`)
+	page := func(name string) string { return f.API(http.MethodGet, "/rooms/shop/passes/"+name, "", nil).Body }
+	makes := func(name string) {
+		_, then := sendsForm(f, "/rooms/shop/passes/ask", url.Values{"do": {"make"}, "page": {"passes"}, "name": {name}, "people": {"1"}, "kind": {"in"}, "for": {"1h"}})
+		require.Regexp(t, code, then)
+	}
+	makes("press")
+	f.Clock.Add(4 * time.Minute)
+	assert.Regexp(t, code, page("press"))
+	f.Clock.Add(time.Minute)
+	assert.NotRegexp(t, code, page("press"))
+	assert.Contains(t, page("press"), "/.fairdoor/pass/shop?t=", "the link is there as before")
+
+	makes("crew")
+	sendsForm(f, "/rooms/shop/passes/ask", url.Values{"do": {"revoke"}, "page": {"passes"}, "pass": {"crew"}})
+	assert.NotRegexp(t, code, page("crew"))
 }
 
 func TestARoomWithoutPassesHasNoPageOfThem(t *testing.T) {

@@ -56,8 +56,8 @@ type Options struct {
 type Known struct {
 	revoked atomic.Pointer[map[string]bool] // their ids
 
-	// What the dashboard remembers: the passes that it has made last, with their codes, and what links
-	// begin with.
+	// What the dashboard remembers: the passes that it has made last, with their codes, for a while, and
+	// what links begin with.
 	made atomic.Pointer[[]waitlist.Pass]
 	site atomic.Pointer[string]
 
@@ -70,8 +70,20 @@ func (k *Known) isRevoked(id string) bool {
 	return ids != nil && (*ids)[id]
 }
 
-// codeOf is the code of a pass, as long as no others are made in the dashboard; "" then.
-func (k *Known) codeOf(id string) string {
+// showsCodes is for how long the dashboard shows the codes of the passes that it has made.
+const showsCodes = 5 * time.Minute
+
+// forgetCodes forgets the codes that were shown for long enough.
+func (k *Known) forgetCodes(now time.Time) {
+	made := k.made.Load()
+	if made != nil && now.Sub((*made)[0].MadeAt) >= showsCodes {
+		k.made.CompareAndSwap(made, nil)
+	}
+}
+
+// codeOf is the code of a pass that the dashboard has made just now; "" for others.
+func (k *Known) codeOf(id string, now time.Time) string {
+	k.forgetCodes(now)
 	made := k.made.Load()
 	if made == nil {
 		return ""
@@ -142,9 +154,10 @@ func New(c Config, o Options, known *Known) (*Room, error) {
 // path is that of the room's own passes.
 func (r *Room) path() string { return Path + "/" + r.Config.Room }
 
-// Follow learns which passes were revoked, at whichever gate. What is known of them stays while the
-// record does not answer.
+// Follow learns which passes were revoked, at whichever gate, and forgets codes in time. What is known
+// of passes stays while the record does not answer.
 func (r *Room) Follow(ctx context.Context) error {
+	r.known.forgetCodes(r.o.Clock())
 	ids, err := r.o.Record.Revoked(ctx, r.Config.Room, r.o.Clock())
 	if err == nil {
 		r.known.revoked.Store(&ids)
