@@ -123,7 +123,7 @@ func chartsOf(minutes []record.Minute, changes []record.Change, to time.Time) []
 		draw(record.Measure(record.Admitted).Chart("Let in each minute", "let in", "most a minute", minutes)),
 	}
 	sum := record.Sum(minutes)
-	if sum.GaveUp > 0 {
+	if sum.GaveUp != nil && *sum.GaveUp > 0 {
 		charts = append(charts, draw(record.GaveUpChart(minutes)))
 	}
 	if sum.OriginAnswers > 0 {

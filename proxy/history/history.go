@@ -64,7 +64,7 @@ func (f *Feature) Close() {
 // sample is how a room stands, or all rooms of a family together.
 func (f *Feature) sample(now time.Time, of *feature.Group) record.Sample {
 	setup, all := of.Setup, of.Gone
-	s := record.Sample{Room: setup.Config.Name, At: now, Known: true, OriginFailing: setup.Origin.Failing()}
+	s, alone := record.Sample{Room: setup.Config.Name, At: now, Known: true, OriginFailing: setup.Origin.Failing()}, true
 	for i, r := range of.Rooms {
 		status, at := r.Queue.Status(now)
 		if r.Queue.StoreFailing() {
@@ -78,9 +78,11 @@ func (f *Feature) sample(now time.Time, of *feature.Group) record.Sample {
 		s.Known = s.Known && !status.Recovering
 		addStanding(&s.Standing, r, &status)
 		s.Items = cmp.Or(s.Items, string(r.Queue.Numbers().Items()))
+		alone = alone && r.Queue.Numbers().Nodes <= 1
 		all.Add(r)
 	}
 	s.Counted = countedOf(of, &all)
+	s.Counted.Alone = alone
 	for _, u := range setup.Config.Addresses() {
 		name := config.OriginName(u)
 		s.Counted.OriginErrors += f.gate.Metrics().OriginFailures(name)

@@ -82,7 +82,12 @@ func percentile(c waits.Counts, share float64) float64 {
 
 // GaveUpChart is the chart of those who waited and gave up.
 func GaveUpChart(minutes []Minute) chart.Lines {
-	return ownChart("Gave up each minute", minutes, chart.Line{Name: "gave up", Filled: true}, func(o *Own) float64 { return float64(o.GaveUp) })
+	return ownChart("Gave up each minute, known while there is one gate", minutes, chart.Line{Name: "gave up", Filled: true}, func(o *Own) float64 {
+		if o.GaveUp == nil {
+			return math.NaN()
+		}
+		return float64(*o.GaveUp)
+	})
 }
 
 // FaultsChart is the chart of requests that the origin left unanswered, or answered with a status of

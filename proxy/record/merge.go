@@ -81,6 +81,7 @@ func Merge(gates ...Excerpt) Excerpt {
 // plus is the minute of two gates.
 func (m Minute) plus(o Minute) Minute {
 	m.Own = m.Own.plus(&o.Own)
+	m.GaveUp = nil // neither gate can know
 	m.Spans = append(slices.Clone(m.Spans), o.Spans...)
 	m.Room = m.Room.merge(o.Room, m.Seconds >= o.Seconds)
 	m.Seconds = max(m.Seconds, o.Seconds)
@@ -108,13 +109,21 @@ func (s *Standing) merge(o *Standing, first bool) *Standing {
 // plus is what two gates have done, or one in two times.
 func (o Own) plus(p *Own) Own {
 	return Own{
-		LetIn: o.LetIn + p.LetIn, GaveUp: o.GaveUp + p.GaveUp, Waits: o.Waits.Plus(p.Waits), Told: o.Told.Plus(p.Told),
+		LetIn: o.LetIn + p.LetIn, GaveUp: sumOf(o.GaveUp, p.GaveUp), Waits: o.Waits.Plus(p.Waits), Told: o.Told.Plus(p.Told),
 		Score: o.Score.plus(p.Score), Refused: o.Refused.plus(p.Refused),
 		StoreFailingSeconds: o.StoreFailingSeconds + p.StoreFailingSeconds, StoreErrors: o.StoreErrors + p.StoreErrors,
 		WithoutStore:         o.WithoutStore + p.WithoutStore,
 		OriginFailingSeconds: max(o.OriginFailingSeconds, p.OriginFailingSeconds), OriginErrors: o.OriginErrors + p.OriginErrors,
 		OriginAnswers: o.OriginAnswers + p.OriginAnswers, OriginFaults: o.OriginFaults + p.OriginFaults, OriginSeconds: o.OriginSeconds + p.OriginSeconds,
 	}
+}
+
+// sumOf is the sum of what is known of two numbers; nil if neither is.
+func sumOf(a, b *int) *int {
+	if a == nil || b == nil {
+		return cmp.Or(a, b)
+	}
+	return new(*a + *b)
 }
 
 // Sum returns what was done in all of the minutes.

@@ -61,13 +61,16 @@ type Offer struct {
 	Items json.RawMessage `json:"items"` // a list of queue.Item
 }
 
-// Own is what one gate has done in a minute. That of several gates can be added up.
+// Own is what one gate has done in a minute. That of several gates can be added up, but for GaveUp.
 type Own struct {
-	LetIn  int          `json:"letIn,omitempty"`  // visitors, with those who had not waited
-	GaveUp int          `json:"gaveUp,omitempty"` // visitors who waited here and stopped checking in; of an exact line they are not known
-	Waits  waits.Counts `json:"waits,omitempty"`  // of those who were let in from the line
-	Told   waits.Counts `json:"told,omitempty"`   // the waits that those of them were told as they arrived who were told one
-	Score  Score        `json:"score,omitzero"`
+	LetIn int          `json:"letIn,omitempty"` // visitors, with those who had not waited
+	Waits waits.Counts `json:"waits,omitempty"` // of those who were let in from the line
+	Told  waits.Counts `json:"told,omitempty"`  // the waits that those of them were told as they arrived who were told one
+	Score Score        `json:"score,omitzero"`
+
+	// GaveUp are the visitors who stopped checking in without being let in. Nil is unknown: of several
+	// gates, each has visitors who go on waiting at another. Of an exact line they are not known.
+	GaveUp *int `json:"gaveUp,omitempty"`
 
 	Refused Refused `json:"refused,omitzero"`
 

@@ -350,12 +350,17 @@ func TestAHoldIsDrawnAsLongAsItWas(t *testing.T) {
 
 func TestAMinuteHasWhoGaveUpAndHowTheOriginDid(t *testing.T) {
 	g := newGate(t, t.TempDir())
+	g.sample.Counted.Alone = true
 	g.sample.Counted.GaveUp, g.sample.Counted.Origin = 3, record.Answers{Count: 10, Faults: 1, Seconds: 2.5}
 	g.observe(10)
 	g.sample.Counted.GaveUp, g.sample.Counted.Origin = 4, record.Answers{Count: 14, Faults: 1, Seconds: 3}
 	g.observe(60)
 	sum := record.Sum(g.minutes())
-	assert.Equal(t, 4, sum.GaveUp)
+	assert.Equal(t, 4, *sum.GaveUp)
+	assert.Nil(t, record.Merge(record.Excerpt{Minutes: g.minutes()}, record.Excerpt{Minutes: g.minutes()}).Minutes[0].GaveUp, "of two gates, neither knows")
+	g.sample.Counted.Alone, g.sample.Counted.GaveUp = false, 9
+	g.observe(70)
+	assert.Equal(t, 4, *record.Sum(g.minutes()).GaveUp, "another gate is there")
 	assert.Equal(t, 14, sum.OriginAnswers)
 	assert.Equal(t, 1, sum.OriginFaults)
 	assert.InDelta(t, 3, sum.OriginSeconds, .001)
@@ -364,6 +369,7 @@ func TestAMinuteHasWhoGaveUpAndHowTheOriginDid(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(`{"at": "2026-11-01T10:00:00Z", "seconds": 60, "letIn": 5}`), &old))
 	assert.Equal(t, 5, record.Sum([]record.Minute{old, old}).LetIn-5)
 	assert.True(t, math.IsNaN(record.LatencyChart([]record.Minute{old}).Lines[0].Values[0]), "what was not kept is not known")
+	assert.True(t, math.IsNaN(record.GaveUpChart([]record.Minute{old}).Lines[0].Values[0]))
 }
 
 func TestWhatPeopleWereToldThatThereIsToBuyIsKeptWithItsTime(t *testing.T) {

@@ -35,6 +35,7 @@ type Sample struct {
 // Counted is what the gate has counted of a room since the gate started.
 type Counted struct {
 	LetIn        uint64
+	Alone        bool // the gate is the only one of the room: else it does not know who gave up
 	GaveUp       uint64
 	Waits, Told  waits.Counter
 	Score        Score
@@ -146,7 +147,9 @@ func (s *Standing) offer(now *Sample) {
 // add takes in what has been counted since before.
 func (o *Own) add(now, before *Counted) {
 	o.LetIn += since(now.LetIn, before.LetIn)
-	o.GaveUp += since(now.GaveUp, before.GaveUp)
+	if now.Alone {
+		o.GaveUp = sumOf(o.GaveUp, new(since(now.GaveUp, before.GaveUp)))
+	}
 	o.Waits = o.Waits.Plus(now.Waits.Since(&before.Waits))
 	o.Told = o.Told.Plus(now.Told.Since(&before.Told))
 	o.Score = o.Score.plus(now.Score.less(before.Score))

@@ -117,8 +117,7 @@ func (x *exchange) syncAlone(ctx context.Context, now time.Time) (*queue.View, e
 	x.syncs++
 	x.memory.trim(x.syncs, answer.Now)
 	x.sessions.trim(x.syncs, rules.sessionsAt(answer.Now))
-	x.presence.countGone(answer.Now)
-	x.presence.trim(x.syncs, answer.Now, rules)
+	x.presence.trim(x.syncs, answer.Now, len(answer.Nodes) <= 1 && !answer.Recovering, rules)
 	x.notes.trim(x.syncs, answer.Now.Add(-max(rules.SessionDuration, rules.PlaceKept())), func(id queue.ID) bool {
 		return x.sessions.expires(rules.sessionsAt(answer.Now), id) > 0
 	})

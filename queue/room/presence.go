@@ -20,8 +20,7 @@ type presence struct {
 	changed     shardSet    // that may have unreported changes
 	hasSubjects atomic.Bool // the site has named somebody, and tickets are looked up
 
-	gone      atomic.Uint64 // visitors who have stopped checking in without being let in
-	countedTo queue.Instant // until when those are counted; of countGone alone
+	gaveUp gaveUp
 
 	draining sync.Mutex         // taken before that of a shard
 	sums     map[packedCell]int // empty but during a drain
@@ -31,7 +30,7 @@ func newPresence(made, start queue.Instant, draw random) *presence {
 	p := &presence{random: draw, made: made, start: start, sums: map[packedCell]int{}}
 	for i := range p.shards {
 		s := &p.shards[i]
-		s.start, s.changed, s.index, s.changes.rest = start, &p.changed, i, map[packedCell]int{}
+		s.start, s.changed, s.gaveUp, s.index, s.changes.rest = start, &p.changed, &p.gaveUp, i, map[packedCell]int{}
 	}
 	return p
 }
@@ -305,25 +304,14 @@ func (p *presence) each(change func(entry *entry[shortID])) {
 	}
 }
 
-// countGone counts those whose window has passed since it was called last: they wait no longer, and
-// were not let in. Some may be at another node, or come back later. The caller is alone.
-func (p *presence) countGone(at queue.Instant) {
-	from, to := ticksOf(p.countedTo, p.start), ticksOf(at, p.start)
-	first := p.countedTo == 0
-	if p.countedTo = at; first {
-		return
-	}
-	for i := range p.shards {
-		p.gone.Add(p.shards[i].goneBetween(from, to))
-	}
-}
-
-// trim gives memory of one shard back after a crowd has left, and forgets the subjects
-// of whom nothing was heard for as long as anything is remembered.
-func (p *presence) trim(shard int, at queue.Instant, rules *rules) {
+// trim counts who has given up in one shard, gives memory of it back after a crowd has left, and
+// forgets the subjects of whom nothing was heard for as long as anything is remembered.
+func (p *presence) trim(shard int, at queue.Instant, alone bool, rules *rules) {
 	s := &p.shards[shard%shards]
+	p.gaveUp.follow(alone, s.window(rules, at, rules.RefreshInterval+hiddenInterval))
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.countGone(ticksOf(at, s.start))
 	s.table.trim(ticksOf(at, s.start))
 	s.forgetSubjects(at.Add(-rules.rememberFor))
 }

@@ -20,6 +20,9 @@ type presenceShard struct {
 	index   int         // of the shard
 	listed  bool
 
+	gaveUp    *gaveUp
+	countedTo uint32 // the tick until which those are counted who gave up
+
 	subjects map[queue.ID]subject // those whom the site has named; nil without any
 	_        [64]byte             // keeps neighbouring locks off one cache line
 }
@@ -74,17 +77,12 @@ func (s *presenceShard) isOlder(entry *entry[shortID], t *queue.Ticket) bool {
 	return !hasEntered(entry) && t.CountedUntil != 0 && dueTicks(entry) < ticksOf(t.Due(), s.start)
 }
 
-// goneBetween counts the visitors whose windows have passed between two ticks. The caller does not
-// hold mu.
-func (s *presenceShard) goneBetween(from, to uint32) (n uint64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// countGone counts the visitors whose windows have passed since it was called last.
+func (s *presenceShard) countGone(now uint32) {
 	for i := range s.table.entries {
-		if e := &s.table.entries[i]; e.until > from && e.until <= to && !hasEntered(e) {
-			n++
-		}
+		s.gaveUp.count(&s.table.entries[i], s.countedTo, now)
 	}
-	return n
+	s.countedTo = now
 }
 
 // find is the entry of a visitor; nil for one who is unknown.
@@ -93,9 +91,15 @@ func (s *presenceShard) find(id queue.ID, at queue.Instant) *entry[shortID] {
 }
 
 // add makes an entry for a visitor whom find does not find. Entries move at the next
-// add.
+// add. Those who have given up are counted before the table forgets them.
 func (s *presenceShard) add(id queue.ID, at queue.Instant) *entry[shortID] {
-	return s.table.add(short(id), ticksOf(at, s.start))
+	now := ticksOf(at, s.start)
+	if s.table.isFull() {
+		s.countGone(now)
+	}
+	e := s.table.add(short(id), now)
+	s.gaveUp.count(e, s.countedTo, now)
+	return e
 }
 
 // change counts people more in a bucket until the given tick.

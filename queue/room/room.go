@@ -277,10 +277,10 @@ func (r *Room) Scores() (quarters []estimate.Score, total estimate.Score) {
 // what those of them were told as they arrived who were told a wait, since the room was made.
 func (r *Room) Waits() (waited, told waits.Counter) { return r.estimates.Waits() }
 
-// GaveUp counts the visitors who have waited at this node, and stopped checking in without being let
-// in, since the room was made; some may wait at another node, or come back. It knows nobody of an
-// exact line.
-func (r *Room) GaveUp() uint64 { return r.visits.presence.gone.Load() }
+// GaveUp counts the visitors who have stopped checking in without being let in, since the room was
+// made, in the time in which this node was the only one; some may come back. It knows nobody of an
+// exact line. They are counted within 64 syncs.
+func (r *Room) GaveUp() uint64 { return r.visits.presence.gaveUp.people.Load() }
 
 // Status returns how the room stands by the store's last answer, and the store's time at now.
 // While StoreFailing, it stands otherwise by now.

@@ -89,10 +89,13 @@ func (t *table[K]) find(k K, now uint32) *entry[K] {
 	return nil
 }
 
-// add returns an entry for k, which find did not find at now. Entries move at
-// the next add.
+// isFull reports whether the next add makes room first.
+func (t *table[K]) isFull() bool { return t.used >= len(t.entries)*7/8 }
+
+// add returns an entry for k, which find did not find at now: one that was dead is as it
+// was. Entries move at the next add.
 func (t *table[K]) add(k K, now uint32) *entry[K] {
-	if t.used >= len(t.entries)*7/8 {
+	if t.isFull() {
 		t.resize(now)
 	}
 	var none K
