@@ -149,6 +149,15 @@ func checkGoesBack(h *History, breach func(time.Duration, string, ...any)) {
 	}
 }
 
+// missedCall says whether somebody is let in who was called since they asked last, and whose slot had
+// gone on: they were not in line meanwhile, and go back to the place that they had.
+func (h *History) missedCall(t *track) bool {
+	last := t.told[len(t.told)-1].at
+	return slices.ContainsFunc(h.Events, func(e Event) bool {
+		return e.keepsSlot() && e.Of == t.who+1 && e.At > last && e.Until < t.in.latest
+	})
+}
+
 // pushFails says whether messages may be late at a moment.
 func (h *History) pushFails(at time.Duration) bool {
 	return slices.ContainsFunc(h.Plan.Calls.Outages, func(o Outage) bool { return o.At <= at && o.At+o.Lasts+time.Minute >= at })

@@ -92,7 +92,7 @@ func checkLine(h *History, breach func(time.Duration, string, ...any)) {
 		}
 		for _, a := range all {
 			n := a.number()
-			if n == 0 || n >= b.number() || a.broken || !a.waiting(b.in.earliest) || !a.waiting(h.Plan.Sale.judged(b.in.latest)) || len(a.told) < 3 || a.told[2].at > b.in.earliest || takenBack(all, a, b) {
+			if n == 0 || n >= b.number() || a.broken || !a.waiting(b.in.earliest) || !a.waiting(h.Plan.Sale.judged(b.in.latest)) || len(a.told) < 3 || a.told[2].at > b.in.earliest || h.takenBack(all, a, b) {
 				continue
 			}
 			breach(b.in.latest, "%s with number %d is let in before %s with number %d, who still waits at %s", h.Plan.People[b.who].Name, b.number(),
@@ -102,13 +102,16 @@ func checkLine(h *History, breach func(time.Duration, string, ...any)) {
 	}
 }
 
-// takenBack says whether somebody ahead of a visitor who had not asked in time may have taken the
-// slot that was kept for the visitor as another was let in.
-func takenBack(all []*track, a, as *track) bool {
+// takenBack says whether somebody ahead of a visitor who had not asked in time, or had not come when
+// they were called, may have taken the slot that was kept for the visitor as another was let in.
+func (h *History) takenBack(all []*track, a, as *track) bool {
 	return slices.ContainsFunc(all, func(c *track) bool {
-		n := len(c.told)
-		return c.isIn && c.number() != 0 && c.number() < a.number() && c.in.latest >= as.in.earliest && c.in.latest <= a.told[len(a.told)-1].at &&
-			c.in.latest > c.told[n-1].at+time.Duration(c.told[n-1].Retry)*time.Second+fifoGrain
+		if !c.isIn || len(c.told) == 0 || c.in.latest < as.in.earliest || c.in.latest > a.told[len(a.told)-1].at {
+			return false
+		}
+		last := &c.told[len(c.told)-1]
+		late := c.number() != 0 && c.number() < a.number() && c.in.latest > last.at+time.Duration(last.Retry)*time.Second+fifoGrain
+		return late || last.ticket.Number != 0 && last.ticket.Number < a.number() && h.missedCall(c)
 	})
 }
 
@@ -144,7 +147,7 @@ func checkFIFO(h *History, breach func(time.Duration, string, ...any)) {
 // place is by when somebody's place goes in fifo: their first check-in, or what was drawn for them.
 func (h *History) place(t *track) time.Duration {
 	if h.Plan.Sale.Shuffle {
-		return t.told[len(t.told)-1].placed
+		return t.told[len(t.told)-1].ticket.Placed
 	}
 	return t.told[0].at
 }

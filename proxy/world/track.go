@@ -23,7 +23,7 @@ type track struct {
 type told struct {
 	at     time.Duration
 	sent   time.Duration // when they asked, or opened the stream
-	placed time.Duration // by when the place goes that their ticket tells, where the line is in order of arrival
+	ticket Ticket        // that they have since
 	Room
 }
 
@@ -59,7 +59,7 @@ func tracks(h *History) []*track {
 			if n := len(t.told); n > 0 && e.At-t.told[n-1].at > h.longestInterval()/2+2*time.Second {
 				t.broken = true
 			}
-			t.told = append(t.told, told{e.At, e.Sent, e.Ticket.Placed, e.Room})
+			t.told = append(t.told, told{e.At, e.Sent, e.Ticket, e.Room})
 		case e.What == Lost, e.What == Goodbye, e.What == Copied, e.What == Moved:
 			t.broken = true
 		case e.What == Left, e.What == Shut && e.Ticket.State == queue.Accepted: // in the second case they are in, and the site does not answer

@@ -201,6 +201,49 @@ func TestTheShareIsChecked(t *testing.T) {
 	}
 }
 
+// The checkers notice somebody who is let in before another with a lower number, unless the slot of
+// that one was taken by a third whose number is lower still, who had not come when they were called.
+func TestTheOrderOfALineIsChecked(t *testing.T) {
+	const promise = "line: first in, first out, to the individual"
+	const ahead, behind, away = 0, 1, 2
+	for name, third := range map[string]struct {
+		number  int
+		until   time.Duration // of their call
+		noticed bool
+	}{
+		"back from a call":        {number: 1, until: time.Minute},
+		"who came in time":        {number: 1, until: 2 * time.Minute, noticed: true},
+		"who had a higher number": {number: 4, until: time.Minute, noticed: true},
+	} {
+		plan := &world.Plan{Gates: 1, Lasts: time.Hour, People: []world.Person{someone(ahead, false), someone(behind, false), someone(away, false)}}
+		plan.Settings = queue.Settings{Method: queue.Line, TotalActiveUsers: 2, NewUsersPerMinute: 60, RefreshInterval: 20 * time.Second}.WithDefaults()
+		h := &world.History{Plan: plan, Ends: plan.Lasts}
+		waits := func(who, number int, at time.Duration) {
+			h.Events = append(h.Events, world.Event{
+				What: world.Waits, Who: who, Gate: 1, Sent: at, At: at,
+				Room: world.Room{InWaitingRoom: true, Number: number, Retry: 20}, Ticket: world.Ticket{State: queue.Waiting, Number: number},
+			})
+		}
+		seen := func(who int, at time.Duration) {
+			h.Events = append(h.Events, world.Event{What: world.Seen, Who: who, Gate: 1, Sent: at, At: at})
+		}
+		waits(away, third.number, 0)
+		for i := range time.Duration(5) {
+			waits(ahead, 2, 2*time.Second+i*20*time.Second)
+		}
+		for i := range time.Duration(3) {
+			waits(behind, 3, 3*time.Second+i*20*time.Second)
+		}
+		h.Events = append(h.Events, world.Event{What: world.Called, Who: -1, Of: away + 1, At: 30 * time.Second, Until: third.until, Text: "a slot is kept for them"})
+		seen(behind, 63*time.Second)
+		seen(away, 70*time.Second)
+		slices.SortStableFunc(h.Events, func(a, b world.Event) int { return cmp.Compare(a.At, b.At) })
+		if got := slices.ContainsFunc(world.Check(h), func(b world.Breach) bool { return b.Promise == promise }); got != third.noticed {
+			t.Errorf("somebody is let in before another whose slot is taken by one %s, which is noticed: %v", name, got)
+		}
+	}
+}
+
 // The checkers notice a device with the cookie of a pass that is another visitor, but not once the
 // pass was revoked: some gates know of it at once.
 func TestOneHolderIsChecked(t *testing.T) {
