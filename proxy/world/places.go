@@ -58,6 +58,12 @@ func (h *History) keepsPlace(before, now *Event) bool {
 	if s.Method == queue.Line && again-asked >= s.LineDropout-h.longestInterval() {
 		return false
 	}
-	inTime := again-asked < s.SessionDuration-slack || before.Room.Retry > 0 && !silent
+	// For so long a slot lasts that they may have been given as they asked before. A newcomer has no
+	// place to go back to from one that they do not confirm.
+	lasts := s.SessionDuration
+	if before.Ticket.Arrived >= asked.Truncate(time.Millisecond) && s.ConfirmWithin > 0 {
+		lasts = min(lasts, s.ConfirmWithin)
+	}
+	inTime := again-asked < lasts-slack || before.Room.Retry > 0 && !silent
 	return h.quiet(asked, again) || inTime && h.onlyFaults(again, costNoPlace)
 }

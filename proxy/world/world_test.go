@@ -244,6 +244,30 @@ func TestTheOrderOfALineIsChecked(t *testing.T) {
 	}
 }
 
+// The checkers notice a later place where Redis is slow, unless a newcomer may have been given a slot
+// by an answer that was lost, and has come later than within confirm_within.
+func TestPlacesAreChecked(t *testing.T) {
+	for name, one := range map[string]struct {
+		confirm, waited time.Duration
+		noticed         bool
+	}{
+		"a newcomer who comes too late":    {confirm: 10 * time.Second},
+		"a newcomer who comes in time":     {confirm: time.Minute, noticed: true},
+		"somebody who has waited for long": {confirm: 10 * time.Second, waited: time.Minute, noticed: true},
+	} {
+		plan := &world.Plan{Gates: 1, Redis: true, Lasts: time.Hour, Faults: []world.Fault{{Kind: "Redis slow", At: time.Minute, Lasts: time.Minute, Gate: 1}}, People: []world.Person{someone(0, false)}}
+		plan.Settings = queue.Settings{Method: queue.FIFO, TotalActiveUsers: 2, NewUsersPerMinute: 60, ConfirmWithin: one.confirm, SessionDuration: 2 * time.Minute}.WithDefaults()
+		h := &world.History{Plan: plan, Ends: plan.Lasts}
+		for at, arrived := range map[time.Duration]time.Duration{90 * time.Second: 90*time.Second - one.waited, 2 * time.Minute: 2 * time.Minute} {
+			h.Events = append(h.Events, world.Event{What: world.Waits, Gate: 1, Sent: at, At: at, Ticket: world.Ticket{State: queue.Waiting, Arrived: arrived, Placed: arrived}})
+		}
+		slices.SortStableFunc(h.Events, func(a, b world.Event) int { return cmp.Compare(a.At, b.At) })
+		if got := slices.ContainsFunc(world.Check(h), func(b world.Breach) bool { return b.Promise == "a place is kept" }); got != one.noticed {
+			t.Errorf("%s has a later place, which is noticed: %v", name, got)
+		}
+	}
+}
+
 // The checkers notice a device with the cookie of a pass that is another visitor, but not once the
 // pass was revoked: some gates know of it at once.
 func TestOneHolderIsChecked(t *testing.T) {
