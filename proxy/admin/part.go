@@ -78,9 +78,6 @@ func (a API) Note(r *http.Request, of Room, what, from, to string) {
 // LogOf returns a log of what concerns a room.
 func (a API) LogOf(of Room) *zap.Logger { return a.of.log(of) }
 
-// StoreFailed answers that the store does not answer.
-func (a API) StoreFailed(w http.ResponseWriter, of Room, err error) { a.of.storeFailed(w, of, err) }
-
 // ShowPage answers with the tab of a room that has a path, or with a page below it.
 func (a API) ShowPage(w http.ResponseWriter, r *http.Request, of Room, path string, content template.HTML) {
 	v := dashboard.Page{Frame: a.of.roomFrame(r, of, path), Content: content}

@@ -221,6 +221,9 @@ func (a *api) readForm(w http.ResponseWriter, r *http.Request, of Room) bool {
 func (a *api) refuse(w http.ResponseWriter, r *http.Request, of Room, status int, detail string, faults []string) {
 	v := dashboard.Refusal{Frame: a.roomFrame(r, of, "-"), Status: status, Detail: detail, Faults: faults, Back: pageOf(of, r.PostFormValue("page"))}
 	v.Title = "Nothing was changed"
+	if status >= http.StatusInternalServerError { // something may have been
+		v.Title = "This did not work"
+	}
 	a.show(v.Write(w, r))
 }
 

@@ -96,11 +96,20 @@ func (o operators) tellPasses(w http.ResponseWriter, in admin.Room, of *Room, li
 		told, err = describePasses(of, list)
 	}
 	if err != nil {
-		o.LogOf(in).Error("the record of passes has failed", zap.Error(err))
-		reply.Problem(w, http.StatusServiceUnavailable, "The record of passes does not answer. It may make a change all the same: look before you ask again.")
+		reply.Problem(w, http.StatusServiceUnavailable, o.why(in, err))
 		return
 	}
 	reply.JSON(w, PassesJSON{told})
+}
+
+// why says why something has not been done, and logs it.
+func (o operators) why(in admin.Room, err error) string {
+	if errors.Is(err, errSessions) {
+		o.LogOf(in).Error("the sessions of passes were not ended", zap.Error(err))
+		return "The passes are revoked, but sessions by them go on: the store does not answer. Ask again to end them."
+	}
+	o.LogOf(in).Error("the record of passes has failed", zap.Error(err))
+	return "The record of passes does not answer. It may make a change all the same: look before you ask again."
 }
 
 func (o operators) getPasses(w http.ResponseWriter, r *http.Request, in admin.Room, of *Room) {
@@ -208,8 +217,6 @@ func (o operators) deletePasses(w http.ResponseWriter, r *http.Request, in admin
 	endSessions := r.URL.Query().Get("end_sessions") == "true"
 	done, err := o.revoke(r, in, of, r.PathValue("pass"), endSessions)
 	switch {
-	case errors.Is(err, errSessions):
-		o.StoreFailed(w, in, err)
 	case err != nil:
 		o.tellPasses(w, in, of, nil, err)
 	case done.named == 0:

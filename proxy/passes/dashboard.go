@@ -78,20 +78,36 @@ func (o operators) shownOf(p waitlist.Pass) shown {
 	return s
 }
 
+// shownOfAll is the first pass that can be used, or else the first, with the uses of all.
+func (o operators) shownOfAll(list []waitlist.Pass) shown {
+	i := slices.IndexFunc(list, func(p waitlist.Pass) bool { return o.shownOf(p).State == "good" })
+	s := o.shownOf(list[max(0, i)])
+	s.Used, s.Uses = 0, 0
+	for _, p := range list {
+		s.Used, s.Uses = s.Used+p.Used, s.Uses+p.Uses
+	}
+	return s
+}
+
 // show answers with a page of the passes.
 func (o operators) show(w http.ResponseWriter, r *http.Request, in admin.Room, path string, page dashboard.Section, about any) {
 	text, err := page.Show(about)
 	if err != nil {
-		o.tellPasses(w, in, nil, nil, err)
+		o.failed(w, r, in, err)
 		return
 	}
 	o.ShowPage(w, r, in, path, text)
 }
 
+// failed answers where something could not be done.
+func (o operators) failed(w http.ResponseWriter, r *http.Request, in admin.Room, err error) {
+	o.Refuse(w, r, in, http.StatusServiceUnavailable, o.why(in, err))
+}
+
 func (o operators) showPasses(w http.ResponseWriter, r *http.Request, in admin.Room, of *Room) {
 	list, err := of.o.Record.Latest(r.Context(), of.Config.Room, maxShown+1)
 	if err != nil {
-		o.tellPasses(w, in, of, nil, err)
+		o.failed(w, r, in, err)
 		return
 	}
 	view := struct {
@@ -121,7 +137,7 @@ func (o operators) showPass(w http.ResponseWriter, r *http.Request, in admin.Roo
 			o.Refuse(w, r, in, http.StatusNotFound, "No pass has this id or name.")
 			return
 		}
-		o.tellPasses(w, in, of, nil, err)
+		o.failed(w, r, in, err)
 		return
 	}
 	view := struct {
@@ -129,7 +145,8 @@ func (o operators) showPass(w http.ResponseWriter, r *http.Request, in admin.Roo
 		Site   string
 		Links  []link
 		Hidden string // why there are none; "" for that nobody can use it
-	}{shown: o.shownOf(list[0]), Site: cmp.Or(siteIn(r.URL.Query().Get("site")), of.site())}
+		Count  int    // how many passes they are
+	}{shown: o.shownOfAll(list), Count: len(list), Site: cmp.Or(siteIn(r.URL.Query().Get("site")), of.site())}
 	for _, p := range list {
 		if o.shownOf(p).State != "good" {
 			continue
@@ -140,14 +157,14 @@ func (o operators) showPass(w http.ResponseWriter, r *http.Request, in admin.Roo
 		}
 		path, err := of.Link(p.ID)
 		if err != nil {
-			o.tellPasses(w, in, of, nil, err)
+			o.failed(w, r, in, err)
 			return
 		}
 		one := link{Code: of.known.codeOf(p.ID, o.passes.gate.Now()), URL: view.Site + path}
 		if view.Site != "" && len(list) == 1 {
 			picture, err := qrcode.URL(one.URL)
 			if err != nil {
-				o.tellPasses(w, in, of, nil, err)
+				o.failed(w, r, in, err)
 				return
 			}
 			one.Picture = template.URL(picture) //nolint:gosec // it is drawn here
@@ -225,7 +242,7 @@ func (o operators) ask(w http.ResponseWriter, r *http.Request, in admin.Room, of
 		Count int
 	}{o.shownOf(like), count})
 	if err != nil {
-		o.tellPasses(w, in, of, nil, err)
+		o.failed(w, r, in, err)
 		return
 	}
 	q := dashboard.Question{About: about, Fields: map[string]string{"do": "make", "order": string(body), "site": r.PostFormValue("site")}}
@@ -243,7 +260,7 @@ func (o operators) askToRevoke(w http.ResponseWriter, r *http.Request, in admin.
 	list, err := of.o.Record.Called(r.Context(), of.Config.Room, which, 1)
 	switch {
 	case err != nil:
-		o.tellPasses(w, in, of, nil, err)
+		o.failed(w, r, in, err)
 		return
 	case len(list) == 0:
 		o.Refuse(w, r, in, http.StatusNotFound, "Nothing was changed: no pass has this id or name.")
@@ -254,7 +271,7 @@ func (o operators) askToRevoke(w http.ResponseWriter, r *http.Request, in admin.
 		Count int
 	}{o.shownOf(list[0]), 1})
 	if err != nil {
-		o.tellPasses(w, in, of, nil, err)
+		o.failed(w, r, in, err)
 		return
 	}
 	q := dashboard.Question{About: about, Final: true, Fields: map[string]string{"do": r.PostFormValue("do"), "pass": which}}
@@ -279,7 +296,7 @@ func (o operators) change(w http.ResponseWriter, r *http.Request, in admin.Room,
 	done, err := o.revoke(r, in, of, which, sessions)
 	switch {
 	case err != nil:
-		o.tellPasses(w, in, of, nil, err)
+		o.failed(w, r, in, err)
 	case done.named == 0 || done.Revoked == 0 && !sessions:
 		o.Refuse(w, r, in, http.StatusNotFound, "Nothing was changed: no such pass is in force.")
 	default:
@@ -295,7 +312,7 @@ func (o operators) makeInPage(w http.ResponseWriter, r *http.Request, in admin.R
 	made, fault, err := o.make(r, in, of, []byte(r.PostFormValue("order")))
 	switch {
 	case err != nil:
-		o.tellPasses(w, in, of, nil, err)
+		o.failed(w, r, in, err)
 		return
 	case fault != "":
 		o.Refuse(w, r, in, http.StatusUnprocessableEntity, "No pass was made.", inForm.Replace(fault))

@@ -447,6 +447,38 @@ func TestACodeIsShownForAFewMinutesWhileItCanBeUsed(t *testing.T) {
 	assert.NotRegexp(t, code, page("crew"))
 }
 
+func TestAPageSaysThatPassesAreRevokedWhoseSessionsGoOn(t *testing.T) {
+	store := &gatetest.Fallible{}
+	f := gatetest.Start(t, gatetest.TakingPasses(t), store.Between)
+	holder := f.Visitor()
+	presses(holder, makePass(f, `{"name": "press", "kind": "in", "for": "1h"}`).Link)
+	require.True(t, holder.Get("/").In())
+	store.Failing.Store(true)
+	_, then := sendsForm(f, "/rooms/shop/passes/ask", url.Values{"do": {"end"}, "page": {"passes"}, "pass": {"press"}})
+	assert.Contains(t, then, "<!doctype html>")
+	assert.Contains(t, then, "The passes are revoked, but sessions by them go on")
+	assert.NotContains(t, then, "Nothing was changed")
+	a := f.API(http.MethodDelete, "/api/v1/rooms/shop/passes/press?end_sessions=true", "", nil)
+	assert.Equal(t, http.StatusServiceUnavailable, a.Status)
+	assert.Contains(t, a.Body, "The passes are revoked, but sessions by them go on")
+}
+
+func TestThePageOfANameIsAboutAllItsPasses(t *testing.T) {
+	f := gatetest.Start(t, gatetest.TakingPasses(t))
+	const order = `{"name": "crew", "kind": "in", "uses": 2, "for": "1h"}`
+	first := makePass(f, order)
+	f.Clock.Add(time.Second)
+	last := makePass(f, order)
+	require.Equal(t, http.StatusSeeOther, presses(f.Visitor(), first.Link).Status)
+	require.Equal(t, http.StatusOK, f.API(http.MethodDelete, "/api/v1/rooms/shop/passes/"+last.ID, "", nil).Status)
+	page := f.API(http.MethodGet, "/rooms/shop/passes/crew", "", nil).Body
+	assert.Contains(t, page, `crew <span class="soft">good</span>`)
+	assert.Contains(t, page, "1 of 4, by 2 passes")
+	_, form, _ := strings.Cut(page, `class="answer" method="post"`)
+	assert.Contains(t, form, `name="pass" value="crew"`)
+	assert.Contains(t, form, "Revoke…")
+}
+
 func TestARoomWithoutPassesHasNoPageOfThem(t *testing.T) {
 	f := gatetest.Start(t)
 	assert.NotContains(t, f.API(http.MethodGet, "/rooms/shop", "", nil).Body, "/rooms/shop/passes")
