@@ -2,10 +2,14 @@ package guests_test
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"mime/multipart"
 	"net/http"
 	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -112,6 +116,9 @@ func TestAFileIsImportedInTheDashboardOnceItsColumnsAreSeen(t *testing.T) {
 	assert.Equal(t, 1, numbers.Entries["waiting"], "nothing is added before the operator says so")
 	page := p.answersYes(asked)
 	assert.Contains(t, page, "Added: 1. On the list already: 1. Left out: 1, such as line 4.")
+	for _, text := range []string{"email\nj\xf6rg@example.com\n", "email\nada\x00@example.com\n"} {
+		assert.Contains(t, p.importing(text), "the file is not in UTF-8")
+	}
 	assert.Contains(t, p.importing("Shoe size\n44\n"), "the first line has to name the columns")
 	assert.Contains(t, p.importing("email\n"+strings.Repeat("x", 3<<20)), "at most 2 MiB")
 }
@@ -142,4 +149,25 @@ func TestAViewerReadsNoMails(t *testing.T) {
 		assert.Contains(t, refused.Body, "Your token is for looking only", path)
 		assert.NotContains(t, refused.Body, "ada@example.com", path)
 	}
+}
+
+func TestThePageOfMailsShowsTheLatestAndStaysAsItIs(t *testing.T) {
+	p := startParty(t)
+	for i := range 31 {
+		p.member(fmt.Sprintf("person%d@example.com", i))
+	}
+	kept, err := p.record.Outbox(t.Context(), 0, 1000)
+	require.NoError(t, err)
+	require.Greater(t, len(kept), 30)
+	page := p.page(waitlistPage + "/mails")
+	var shown []string
+	for _, found := range regexp.MustCompile(`src="/rooms/shop/waitlist/mails/([0-9]+)"`).FindAllStringSubmatch(page, -1) {
+		shown = append(shown, found[1])
+	}
+	var want []string
+	for _, m := range slices.Backward(kept[len(kept)-30:]) {
+		want = append(want, strconv.FormatInt(m.ID, 10))
+	}
+	assert.Equal(t, want, shown)
+	assert.NotContains(t, page, `id="mails" data-live`, "nobody reads mails that are replaced every few seconds")
 }

@@ -94,6 +94,11 @@ func (l *List) Outbox(ctx context.Context, after int64, most int) ([]Mail, error
 	return mails(ctx, l.db.reader, l.name, `o.id > $2 ORDER BY o.id LIMIT $3`, after, most)
 }
 
+// LatestMails returns the mails that are still to be sent, the last first; at most so many.
+func (l *List) LatestMails(ctx context.Context, most int) ([]Mail, error) {
+	return mails(ctx, l.db.reader, l.name, `o.id > 0 ORDER BY o.id DESC LIMIT $2`, most)
+}
+
 // HasMail reports whether a mail is due. It costs little if none is.
 func (l *List) HasMail(ctx context.Context, now time.Time) (bool, error) {
 	return one(ctx, l.db.reader, `SELECT 1 FROM outbox WHERE waitlist = $1 AND due_at <= $2 AND expires_at > $2 LIMIT 1`,

@@ -1,6 +1,7 @@
 package operate
 
 import (
+	"bytes"
 	_ "embed" // for the pages
 	"encoding/csv"
 	"encoding/json"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/admin"
 	"github.com/fairdoor-gate/fairdoor/proxy/admin/dashboard"
@@ -45,7 +47,7 @@ func (o *operators) tab() admin.Tab {
 		Of: func(in admin.Room) bool { _, found := o.listOf(in); return found },
 		Pages: []admin.Resource{
 			{Pattern: "GET " + page, Answer: o.withList(o.show)},
-			{Pattern: "GET " + page + "/mails", Answer: o.withList(o.showMails)},
+			{Pattern: "GET " + page + "/mails", Answer: admin.Patient(o.withList(o.showMails))},
 			{Pattern: "GET " + page + "/mails/{mail}", Answer: o.withList(o.showMail)},
 			{Pattern: "POST " + page + "/ask", Answer: o.withList(o.ask)},
 			{Pattern: "POST " + page + "/import", Answer: o.withList(o.askToImport)},
@@ -297,6 +299,10 @@ func (o *operators) askToImport(w http.ResponseWriter, r *http.Request, in admin
 	}
 	if err != nil || len(text) > maxFile {
 		o.Refuse(w, r, in, http.StatusRequestEntityTooLarge, "Nothing was imported: choose a file of at most 2 MiB. fairdoor waitlist import takes larger ones.")
+		return
+	}
+	if !utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0 { // a form would change it
+		o.Refuse(w, r, in, http.StatusUnprocessableEntity, "Nothing was imported: the file is not in UTF-8. Save it as CSV in UTF-8, which spreadsheets have as a choice, and import that.")
 		return
 	}
 	columns, lines, err := readFile(string(text))

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -121,9 +120,9 @@ func (o *operators) showMails(w http.ResponseWriter, r *http.Request, in admin.R
 		o.Refuse(w, r, in, http.StatusForbidden, admin.ForOperators)
 		return
 	}
-	latest, err := latestMails(r, l, page{most: admin.LargestPage})
+	latest, err := l.Record().LatestMails(r.Context(), shownMails)
 	var shown []messageJSON
-	for _, m := range slices.Backward(latest) {
+	for _, m := range latest {
 		message, fault := compose(with, m)
 		err = errors.Join(err, fault)
 		shown = append(shown, message)
@@ -163,16 +162,4 @@ func (o *operators) showMail(w http.ResponseWriter, r *http.Request, in admin.Ro
 	}
 	dashboard.SetHeaders(w.Header(), "default-src 'none'; style-src 'unsafe-inline'; img-src http: https: data:; sandbox allow-popups allow-popups-to-escape-sandbox; frame-ancestors 'self'")
 	_, _ = io.WriteString(w, `<base target="_blank">`+message.HTML) // whoever asked may be gone
-}
-
-// latestMails reads through the mails that are kept, and returns the last ones.
-func latestMails(r *http.Request, l Waitlist, p page) (latest []waitlist.Mail, err error) {
-	for {
-		mails, err := l.Record().Outbox(r.Context(), p.from, p.most)
-		if err != nil || len(mails) == 0 {
-			return latest, err
-		}
-		latest, p.from = append(latest, mails...), mails[len(mails)-1].ID
-		latest = latest[max(0, len(latest)-shownMails):]
-	}
 }
