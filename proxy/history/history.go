@@ -86,10 +86,7 @@ func (f *Feature) sample(now time.Time, of *feature.Group) record.Sample {
 	for _, u := range setup.Config.Addresses() {
 		name := config.OriginName(u)
 		s.Counted.OriginErrors += f.gate.Metrics().OriginFailures(name)
-		answers := f.gate.Metrics().OriginAnswers(name)
-		s.Counted.Origin.Count += answers.Count
-		s.Counted.Origin.Faults += answers.Faults
-		s.Counted.Origin.Seconds += answers.Took.Seconds()
+		s.Counted.Origin = s.Counted.Origin.Plus(f.gate.Metrics().OriginAnswers(name))
 	}
 	return s
 }

@@ -1,8 +1,6 @@
 package metrics
 
 import (
-	"time"
-
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 
@@ -86,12 +84,12 @@ func valueOf(c Counter) uint64 {
 }
 
 // sumOf is how many times a histogram of seconds has been told, and what it was told, added up.
-func sumOf(o prometheus.Observer) (count uint64, sum time.Duration) {
+func sumOf(o prometheus.Observer) (count uint64, seconds float64) {
 	var m dto.Metric
 	if h, ok := o.(prometheus.Metric); !ok || h.Write(&m) != nil {
 		return 0, 0
 	}
-	return m.GetHistogram().GetSampleCount(), time.Duration(m.GetHistogram().GetSampleSum() * float64(time.Second))
+	return m.GetHistogram().GetSampleCount(), m.GetHistogram().GetSampleSum()
 }
 
 // CountDecision counts a request by the decision of the queue, and how long its visitor

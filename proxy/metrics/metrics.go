@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/origin"
+	"github.com/fairdoor-gate/fairdoor/proxy/record"
 )
 
 // Metrics are a gate's own, in a registry of their own. They are made by New.
@@ -76,18 +77,12 @@ func (m *Metrics) OriginFailures(address string) uint64 {
 // classes are those of statuses, by their first digit.
 var classes = [...]string{"other", "1xx", "2xx", "3xx", "4xx", "5xx"}
 
-// Answers are those of an origin.
-type Answers struct {
-	Count, Faults uint64 // Faults are those with a status of 5xx
-	Took          time.Duration
-}
-
 // OriginAnswers returns what the origin of an address has answered.
-func (m *Metrics) OriginAnswers(address string) (a Answers) {
+func (m *Metrics) OriginAnswers(address string) (a record.Answers) {
 	for _, class := range classes {
-		count, took := sumOf(m.originLatency.WithLabelValues(address, class))
+		count, seconds := sumOf(m.originLatency.WithLabelValues(address, class))
 		a.Count += count
-		a.Took += took
+		a.Seconds += seconds
 		if class == "5xx" {
 			a.Faults = count
 		}

@@ -3,6 +3,7 @@ package metrics_test
 import (
 	"iter"
 	"maps"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -74,4 +75,15 @@ func TestCountingAllocatesNothing(t *testing.T) {
 		c.Count(metrics.Exempt)
 		c.CountDecision(room.Decision{Outcome: room.Admitted, Fresh: true, Waited: time.Minute})
 	}))
+}
+
+func TestWhatAnOriginTookIsAddedUpForAsLongAsAGateRuns(t *testing.T) {
+	m := metrics.New(gate{})
+	took := m.Origin("shop").Answered
+	for range 3 {
+		took(http.StatusBadGateway, math.MaxInt64) // 292 years: more of them do not fit a Duration
+	}
+	a := m.OriginAnswers("shop")
+	assert.EqualValues(t, 3, a.Faults)
+	assert.InEpsilon(t, 3*9.2e9, a.Seconds, .01)
 }

@@ -46,10 +46,15 @@ type Counted struct {
 	Origin       Answers
 }
 
-// Answers are those of an origin.
+// Answers are those of an origin, or of several.
 type Answers struct {
 	Count, Faults uint64  // Faults are those with a status of 5xx
 	Seconds       float64 // that they took, added up
+}
+
+// Plus adds what other origins have answered.
+func (a Answers) Plus(o Answers) Answers {
+	return Answers{a.Count + o.Count, a.Faults + o.Faults, a.Seconds + o.Seconds}
 }
 
 // observe takes in a sample. The caller holds mu.
