@@ -178,7 +178,7 @@ func TestAChangeThatCannotBeMadeIsRefusedInWords(t *testing.T) {
 		"what is not live":     {"ask", url.Values{"was.bucket": {"0s"}, "bucket": {"1m"}}, 200, "Nothing was changed"},
 		"a patch of strangers": {"change", url.Values{"patch": {`{"bucket": "1m"}`}, "version": {"1"}}, 422, "bucket is not among what can be changed here"},
 		"no patch":             {"change", url.Values{"patch": {`[]`}}, 400, "The body is not a JSON object."},
-		"no form":              {"ask", url.Values{"x": {strings.Repeat("x", 20<<10)}}, 400, "the form could not be read"},
+		"no form":              {"ask", url.Values{"x": {strings.Repeat("x", 300<<10)}}, 400, "the form could not be read"},
 	} {
 		w := o.send("/rooms/shop/"+c.path, c.form)
 		assert.Equal(t, c.code, w.Code, name)

@@ -188,6 +188,7 @@ func (a *api) deleteEvent(w http.ResponseWriter, r *http.Request, of Room, e eve
 // Why an event is not changed.
 var (
 	errTaken    = errors.New("the name is taken")
+	errChanged  = errors.New("the event has been changed meanwhile")
 	errNoEvent  = errors.New("there is no such event")
 	errFromFile = errors.New("the event is in a file")
 )
@@ -267,7 +268,7 @@ func (a *api) editEvents(r *http.Request, of Room, change func(event.List) (even
 	switch {
 	case err == nil:
 		a.log(of).Info("events changed", zap.String("event", r.PathValue("event")), zap.String("method", r.Method), zap.String("by", a.by(r)))
-	case !errors.As(err, &faults) && !errors.Is(err, overrides.ErrNoObject) && !errors.Is(err, errTaken) && !errors.Is(err, errFromFile) && !errors.Is(err, errNoEvent):
+	case !errors.As(err, &faults) && !errors.Is(err, overrides.ErrNoObject) && !errors.Is(err, errTaken) && !errors.Is(err, errChanged) && !errors.Is(err, errFromFile) && !errors.Is(err, errNoEvent):
 		a.log(of).Error("events not changed", zap.Error(err))
 	}
 	return err
@@ -278,6 +279,8 @@ func eventsUnchanged(err error) (status int, detail string, faults []string) {
 	switch {
 	case errors.Is(err, errTaken):
 		return http.StatusConflict, "Nothing was changed: there is an event of this name. Change that one with PUT or PATCH, or choose another name.", nil
+	case errors.Is(err, errChanged):
+		return http.StatusConflict, "Nothing was changed: somebody has changed the event meanwhile. Look at it again, and then change it.", nil
 	case errors.Is(err, errFromFile):
 		return http.StatusConflict,
 			"Nothing was changed: the event is in the configuration file. Change it there, and have the gate read the file again (SIGHUP); or make another event.", nil

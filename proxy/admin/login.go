@@ -63,8 +63,12 @@ func (a *api) isOperator(r *http.Request) bool {
 	return found && !o.Views
 }
 
-// maxForm bounds the body of a form, in bytes.
-const maxForm = 16 << 10
+// maxLogIn bounds the body of the form that asks for a token, in bytes; maxForm that of those of
+// operators: an event may have a page of 64 KiB, of which each byte may take three in a form.
+const (
+	maxLogIn = 16 << 10
+	maxForm  = 256 << 10
+)
 
 // wrongToken logs that somebody has sent a token that is none.
 func (a *api) wrongToken(r *http.Request) {
@@ -73,7 +77,7 @@ func (a *api) wrongToken(r *http.Request) {
 
 // logIn takes the token from the form. Nothing is kept of a wrong one.
 func (a *api) logIn(w http.ResponseWriter, r *http.Request) {
-	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	r.Body = http.MaxBytesReader(w, r.Body, maxLogIn)
 	o, found := holder(a.operators(), r.PostFormValue("token"))
 	if !found && a.asks() {
 		a.wrongToken(r)

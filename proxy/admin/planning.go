@@ -1,6 +1,8 @@
 package admin
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -128,6 +130,7 @@ func (a *api) askAboutEvent(w http.ResponseWriter, r *http.Request, of Room) {
 			a.refuse(w, r, of, status, detail, faults)
 			return
 		}
+		q.Fields["was"] = digestOf(&e)
 		e, q.Fields["body"], q.Fields["event"] = planned, string(body), planned.Name
 	}
 	if _, known := deeds[what]; !known || e.Name == "" {
@@ -140,6 +143,13 @@ func (a *api) askAboutEvent(w http.ResponseWriter, r *http.Request, of Room) {
 		q.Warnings = append(q.Warnings, "From the prequeue on everybody new is held, until the event starts.")
 	}
 	a.show(q.Write(w, r))
+}
+
+// digestOf tells an event apart from what it is once somebody has changed it.
+func digestOf(e *event.Event) string {
+	text, _ := json.Marshal(e) // an event can always be written
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:6])
 }
 
 // changeEventInPage does to an event what its operator has been asked about, or takes it back.
@@ -165,20 +175,25 @@ func (a *api) changeEventInPage(w http.ResponseWriter, r *http.Request, of Room)
 		if err != nil {
 			return nil, err
 		}
-		was, err := json.Marshal(events[i])
-		if err != nil {
-			return nil, err
+		if what == removeEvent || what == editEvent {
+			was, err := json.Marshal(events[i])
+			if err != nil {
+				return nil, err
+			}
+			undo["body"] = string(was)
 		}
-		undo["body"] = string(was)
 		switch what {
 		case removeEvent:
 			return slices.Delete(events, i, i+1), nil
 		case editEvent:
 			changed, err := patched(event.Event{}, []byte(r.PostFormValue("body")))
-			if err == nil && changed.Name != name {
+			switch {
+			case err == nil && changed.Name != name:
 				err = errTaken
+			case err == nil && r.PostFormValue("was") != digestOf(&events[i]):
+				err = errChanged
 			}
-			events[i] = changed
+			events[i], undo["was"] = changed, digestOf(&changed)
 			return events, err
 		}
 		events[i].Suspended = what == suspendEvent

@@ -3,7 +3,9 @@ package admin_test
 import (
 	"encoding/json"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -62,6 +64,27 @@ func TestAPlannedEventIsChangedAndCancelledAndBroughtBack(t *testing.T) {
 	assert.Contains(t, o.send("/rooms/shop/events/ask", url.Values{
 		"do": {"edit"}, "event": {"sale"}, "page": {"events"}, "name": {"sale"}, "start": {"2021-05-28T19:00"}, "end": {"2021-05-28T18:00"},
 	}).Body.String(), "event_end_time")
+}
+
+func TestAnEventThatOthersHaveChangedMeanwhileIsNotChanged(t *testing.T) {
+	g := newGate(t)
+	o := &operator{handler: g.handler()}
+	long := strings.Repeat("<p>Soon</p>", 5000)
+	posts(t, g, `{"name": "sale", "event_start_time": "2021-05-28T16:00:00Z", "event_end_time": "2021-05-28T18:00:00Z", "custom_page_html": "`+long+`"}`)
+	edit := url.Values{"do": {"edit"}, "event": {"sale"}, "page": {"events"}, "name": {"sale"}, "start": {"2021-05-28T17:00"}, "end": {"2021-05-28T18:00"}}
+	do := func(fields url.Values) *httptest.ResponseRecorder { return o.send("/rooms/shop/events/change", fields) }
+	asked := hidden(t, o.send("/rooms/shop/events/ask", edit).Body.String(), "/rooms/shop/events/change")
+	require.Equal(t, http.StatusSeeOther, do(url.Values{"do": {"suspend"}, "event": {"sale"}, "page": {"events"}}).Code)
+	refused := do(asked)
+	assert.Equal(t, http.StatusConflict, refused.Code)
+	assert.Contains(t, refused.Body.String(), "somebody has changed the event meanwhile")
+	assert.True(t, g.shop.Events()[0].Suspended)
+
+	w := do(hidden(t, o.send("/rooms/shop/events/ask", edit).Body.String(), "/rooms/shop/events/change"))
+	require.Equal(t, http.StatusSeeOther, w.Code, "a page of 55 kB is no hindrance")
+	undo := hidden(t, o.send(w.Header().Get("Location"), nil).Body.String(), "/rooms/shop/events/change")
+	require.Equal(t, http.StatusSeeOther, do(url.Values{"do": {"resume"}, "event": {"sale"}, "page": {"events"}}).Code)
+	assert.Equal(t, http.StatusConflict, do(undo).Code, "what others have done since is not undone")
 }
 
 // withoutDraw is an event without its draw, which is another one each time.
