@@ -95,8 +95,9 @@ func (g *Gate) forward(w http.ResponseWriter, r *http.Request, v *feature.Visit,
 	v.Decided = d.Ticket
 	r = ask(r, v.Room, v.Setup, v)
 	w.Header()[admitted] = nil
+	known := v.Setup.Origin.Failing()
 	serve(w, outgoing(r, v.Setup.Assertions, true, g.o.Log), v, d.Ticket.ID, v.Setup.Watchers)
-	if _, failed := w.Header()[unanswered]; failed && !v.Setup.Origin.Failing() {
+	if _, failed := w.Header()[unanswered]; failed && !known {
 		v.Setup.Log.Warn("a visitor was told that the origin did not answer", v.Setup.SupportCode(d.Ticket.ID))
 	}
 }

@@ -282,7 +282,7 @@ func TestEdgesNeverLetInMoreThanTheRoomTakes(t *testing.T) {
 			for i := range crowd {
 				crowd[i] = f.Visitor()
 			}
-			for range 150 {
+			for range 500 {
 				f.Pass(time.Duration(random.IntN(25_000)) * time.Millisecond)
 				v, now := crowd[random.IntN(len(crowd))], f.Clock.Now()
 				in, byEdge := e.get(v)
