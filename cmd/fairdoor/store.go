@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"net/url"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -22,12 +22,12 @@ import (
 // inProcess is the name of the store that is not shared.
 const inProcess = "memory"
 
-// storeName is the name of a store, without its password.
+// storeName says which store it is, without a secret: memory, or the servers of a Redis.
 func storeName(name string) string {
-	if at, err := url.Parse(name); err == nil {
-		return at.Redacted()
+	if name == inProcess {
+		return name
 	}
-	return inProcess
+	return strings.Join(redisstore.Servers(name), ",")
 }
 
 // openStore opens the embedded store, or the Redis at a URL.

@@ -18,6 +18,16 @@ func Check(rawURL string) error {
 	return err
 }
 
+// Servers are the addresses of the servers of the URL of a store; none if something is wrong with it.
+// They hold no secrets.
+func Servers(rawURL string) []string {
+	t, err := parse(rawURL)
+	if err != nil {
+		return nil
+	}
+	return t.opts.Addrs
+}
+
 // Open connects to the store at the URL:
 //
 //	redis://[user:password@]host[:port][/db]            one server

@@ -60,6 +60,19 @@ func TestURL(t *testing.T) {
 	}
 }
 
+func TestTheServersOfAURLHoldNoSecrets(t *testing.T) {
+	for given, want := range map[string][]string{
+		"redis://user:sec%40ret@host":                                               {"host:6379"},
+		"rediss://host:6380/1?user=gate&password=secret":                            {"host:6380"},
+		"rediss://host:6380/1?user=gate&password=sec@ret":                           nil,
+		"redis+sentinel://master@a,b:2,[::1]?password=secret&sentinel_password=too": {"a:26379", "b:2", "[::1]:26379"},
+		"redis+cluster://user:secret@a:1,b":                                         {"a:1", "b:6379"},
+		"redis://user:sec?ret@host":                                                 nil,
+	} {
+		assert.Equal(t, want, redisstore.Servers(given), given)
+	}
+}
+
 func TestURLFaults(t *testing.T) {
 	t.Parallel()
 	noPEM := filepath.Join(t.TempDir(), "ca.pem")
