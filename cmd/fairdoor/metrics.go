@@ -2,6 +2,7 @@ package main
 
 import (
 	"crypto/sha256"
+	"crypto/x509"
 	"encoding/hex"
 	"encoding/json"
 	"runtime"
@@ -22,7 +23,7 @@ var (
 
 // programMetrics is what the program tells Prometheus beside its gate.
 type programMetrics struct {
-	certificates func() map[string]time.Time // when they end, by their names; set before anybody can ask
+	certificates func() []*x509.Certificate // those in use; set before anybody can ask
 
 	mu      sync.Mutex
 	digest  string
@@ -56,9 +57,33 @@ func (m *programMetrics) collect(tell metrics.Tell) {
 	tell(configurationInfo, 1, m.digest)
 	tell(reloadSuccess, metrics.If(!m.refused))
 	tell(configured, float64(m.since.Unix()))
-	for name, end := range m.certificates() {
+	for name, end := range endsOf(m.certificates()) {
 		tell(certificateEnd, float64(end.Unix()), name)
 	}
+}
+
+// endsOf are the ends of certificates by the first name of each: of several with one name, the first
+// end.
+func endsOf(list []*x509.Certificate) map[string]time.Time {
+	ends := map[string]time.Time{}
+	for _, c := range list {
+		name := nameOf(c)
+		if first, found := ends[name]; !found || c.NotAfter.Before(first) {
+			ends[name] = c.NotAfter
+		}
+	}
+	return ends
+}
+
+// nameOf is the first name that a certificate is for.
+func nameOf(c *x509.Certificate) string {
+	switch {
+	case len(c.DNSNames) > 0:
+		return c.DNSNames[0]
+	case len(c.IPAddresses) > 0:
+		return c.IPAddresses[0].String()
+	}
+	return c.Subject.CommonName
 }
 
 // digest tells apart what gates have to be configured alike: their rooms and waitlists.

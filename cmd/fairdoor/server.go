@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -118,7 +119,7 @@ func (s *server) makeServers() error {
 			return err
 		}
 	}
-	s.metrics.certificates = s.certificateEnds
+	s.metrics.certificates = s.certificates
 	s.admin = &http.Server{
 		Handler: s.gate.Admin(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second,
 		WriteTimeout: 30 * time.Second, ErrorLog: zap.NewStdLog(s.log),
@@ -126,18 +127,13 @@ func (s *server) makeServers() error {
 	return nil
 }
 
-// certificateEnds are the ends of the certificates that the server has now, by their names.
-func (s *server) certificateEnds() map[string]time.Time {
-	ends := s.public.CertificateEnds()
-	if s.acme == nil {
-		return ends
+// certificates are those that the server has now.
+func (s *server) certificates() []*x509.Certificate {
+	list := s.public.Certificates()
+	if s.acme != nil {
+		list = append(list, s.acme.Certificates()...)
 	}
-	for name, end := range s.acme.CertificateEnds() {
-		if other, found := ends[name]; !found || end.Before(other) {
-			ends[name] = end
-		}
-	}
-	return ends
+	return list
 }
 
 func (s *server) ended(err error) {

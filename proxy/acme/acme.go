@@ -142,18 +142,20 @@ func (m *Manager) Certificate(hello *tls.ClientHelloInfo) (*tls.Certificate, err
 	return m.config.GetCertificate(hello)
 }
 
-// CertificateEnds are when the certificates in use end, by their domains: of several for one domain,
-// the last to end.
-func (m *Manager) CertificateEnds() map[string]time.Time {
-	ends := map[string]time.Time{}
+// Certificates are those in use: of several for one domain, the last to end.
+func (m *Manager) Certificates() (list []*x509.Certificate) {
 	for _, domain := range m.domains {
+		var last *x509.Certificate
 		for _, c := range m.cache.AllMatchingCertificates(domain) {
-			if c.Leaf.NotAfter.After(ends[domain]) {
-				ends[domain] = c.Leaf.NotAfter
+			if last == nil || c.Leaf.NotAfter.After(last.NotAfter) {
+				last = c.Leaf
 			}
 		}
+		if last != nil {
+			list = append(list, last)
+		}
 	}
-	return ends
+	return list
 }
 
 // Challenges answers the authority's questions by plain HTTP, and hands all other requests on.

@@ -2,7 +2,6 @@ package listen
 
 import (
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"slices"
@@ -76,15 +75,4 @@ func (c *certificates) choose(hello *tls.ClientHelloInfo) (*tls.Certificate, err
 		}
 	}
 	return &pairs[0], nil
-}
-
-// nameOf is the first name that a certificate is for.
-func nameOf(c *x509.Certificate) string {
-	switch {
-	case len(c.DNSNames) > 0:
-		return c.DNSNames[0]
-	case len(c.IPAddresses) > 0:
-		return c.IPAddresses[0].String()
-	}
-	return c.Subject.CommonName
 }

@@ -26,6 +26,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -153,20 +154,15 @@ func (s *Server) Reload() error {
 	return s.certs.load()
 }
 
-// CertificateEnds are when the certificates of files end, by the first name of each; of several with
-// one name, the first to end.
-func (s *Server) CertificateEnds() map[string]time.Time {
-	ends := map[string]time.Time{}
+// Certificates are those of files that are in use.
+func (s *Server) Certificates() (list []*x509.Certificate) {
 	if s.certs == nil {
-		return ends
+		return nil
 	}
 	for _, pair := range *s.certs.now.Load() {
-		name := nameOf(pair.Leaf)
-		if other, found := ends[name]; !found || pair.Leaf.NotAfter.Before(other) {
-			ends[name] = pair.Leaf.NotAfter
-		}
+		list = append(list, pair.Leaf)
 	}
-	return ends
+	return list
 }
 
 // Shutdown stops accepting connections, and waits for the open requests and tunnels (hijacked

@@ -240,7 +240,8 @@ func (o operators) ask(w http.ResponseWriter, r *http.Request, in admin.Room, of
 	about, err := orderPart.Show(struct {
 		shown
 		Count int
-	}{o.shownOf(like), count})
+		Each  bool // the uses are those of each
+	}{o.shownOf(like), count, true})
 	if err != nil {
 		o.failed(w, r, in, err)
 		return
@@ -257,7 +258,7 @@ var inForm = strings.NewReplacer("name is", "What it is for is", "uses is", "The
 
 func (o operators) askToRevoke(w http.ResponseWriter, r *http.Request, in admin.Room, of *Room) {
 	which, sessions := r.PostFormValue("pass"), r.PostFormValue("do") == "end"
-	list, err := of.o.Record.Called(r.Context(), of.Config.Room, which, 1)
+	list, err := of.o.Record.Called(r.Context(), of.Config.Room, which, waitlist.MostPasses)
 	switch {
 	case err != nil:
 		o.failed(w, r, in, err)
@@ -269,7 +270,8 @@ func (o operators) askToRevoke(w http.ResponseWriter, r *http.Request, in admin.
 	about, err := orderPart.Show(struct {
 		shown
 		Count int
-	}{o.shownOf(list[0]), 1})
+		Each  bool
+	}{o.shownOfAll(list), len(list), false})
 	if err != nil {
 		o.failed(w, r, in, err)
 		return

@@ -396,6 +396,9 @@ func TestALinkForEachIsMadeInTheDashboard(t *testing.T) {
 	order.Set("people", "many")
 	refused = f.API(http.MethodPost, "/rooms/shop/passes/ask", order.Encode(), nil, gatetest.With("Content-Type", "application/x-www-form-urlencoded"))
 	assert.Contains(t, refused.Body, "The number of people is a whole number from 1")
+
+	asked, _ = sendsForm(f, "/rooms/shop/passes/ask", url.Values{"do": {"revoke"}, "page": {"passes"}, "pass": {"crew"}})
+	assert.Contains(t, asked, "3, for 3 people together", "all of the name are revoked")
 }
 
 func TestOnlyWhoMakesPassesSaysWhereLinksLead(t *testing.T) {

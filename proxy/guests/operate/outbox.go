@@ -57,11 +57,11 @@ func (o *operators) getOutbox(w http.ResponseWriter, r *http.Request, l Waitlist
 	if !ok {
 		return
 	}
-	out := &stream{w: w, contentType: "application/json"}
 	if templates.WantsPage(strings.Join(r.Header["Accept"], ",")) {
 		http.Redirect(w, r, mailsOf(l), http.StatusSeeOther)
 		return
 	}
+	out := &stream{w: w, contentType: "application/json"}
 	if err := writeMails(out, r, l, with, p); err != nil {
 		o.broken(out, r, l, err)
 	}
