@@ -130,6 +130,10 @@ func TestStatusSaysWhatIsDifferentAboutARoom(t *testing.T) {
 		{"events create shop autumn --prequeue " + at(-time.Minute) + " --start " + at(time.Hour) + " --end " + at(2*time.Hour), "event prequeueing"},
 		{"status", " prequeue of autumn\n"},
 		{"queue-all shop on --yes", " queue all, prequeue of autumn\n"},
+		{"queue-all shop off --yes", " prequeue of autumn\n"},
+		{"set shop message=Soon --yes", " prequeue of autumn\n"},
+		{"events delete shop autumn", "-  -\nshop: The message \"Soon\" may be out of date: beside it people read their wait now, and \"Time until the start\" when operators saw to it last.\n"},
+		{"set shop message=Soon --yes", "-  -\n"},
 	} {
 		_, stderr, code := fairdoor(t, strings.Fields(c.line)...)
 		require.Zero(t, code, "%s: %s", c.line, stderr)

@@ -20,6 +20,7 @@ import (
 
 	"github.com/fairdoor-gate/fairdoor/proxy/admin"
 	"github.com/fairdoor-gate/fairdoor/proxy/admin/client"
+	"github.com/fairdoor-gate/fairdoor/proxy/overrides"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/setting"
 	"github.com/fairdoor-gate/fairdoor/templates/spelling"
@@ -252,7 +253,7 @@ func readTogether(ctx context.Context, api client.API, out io.Writer, room strin
 			return fmt.Errorf("reading the room's settings: %w", err)
 		}
 	}
-	if told := admin.ReadTogether(&was, &then, status.Reason); told != "" {
+	if told := overrides.ReadTogether(&was, &then, status.Reason); told != "" {
 		_, err = fmt.Fprintln(out, told)
 	}
 	return err

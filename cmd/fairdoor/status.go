@@ -128,8 +128,16 @@ func (t statusTable) show(ctx context.Context, api client.API) ([]byte, error) {
 		}
 	}
 	var text bytes.Buffer
-	if err = writeTable(&text, strings.Join(columns, "\t"), rooms, cells); err != nil || !t.color {
-		return text.Bytes(), err
+	if err = writeTable(&text, strings.Join(columns, "\t"), rooms, cells); err != nil {
+		return nil, err
+	}
+	for _, room := range rooms {
+		if room.MessageOutOfDate != "" {
+			fmt.Fprintf(&text, "%s: %s\n", room.Name, row(room.MessageOutOfDate))
+		}
+	}
+	if !t.color {
+		return text.Bytes(), nil
 	}
 	lines := strings.Split(text.String(), "\n")
 	lines[0] = faint.of(lines[0])

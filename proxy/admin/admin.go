@@ -7,7 +7,6 @@
 //	health.go       /livez and /readyz
 //	rooms.go        the rooms, and changes to them
 //	description.go  what a room goes by, as JSON
-//	together.go     with what those who wait read a message of operators
 //	status.go       how a room stands
 //	table.go        how all rooms stand, as CSV
 //	overview.go     the dashboard: the page of all rooms

@@ -1,12 +1,16 @@
 package admin
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/admin/dashboard"
+	"github.com/fairdoor-gate/fairdoor/proxy/overrides"
 	"github.com/fairdoor-gate/fairdoor/proxy/reply"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/templates"
@@ -35,6 +39,19 @@ func (a *api) showMessage(w http.ResponseWriter, r *http.Request, of Room) {
 	}
 	v.Preview = pageOf(of, "preview") + "?" + url.Values{"state": {v.State}, "lang": {v.Language}, "message": {v.Text}}.Encode()
 	a.show(v.Write(w, r))
+}
+
+// keepMessage are the fields of the form by which operators have the message stay as it is, for as long
+// as it was to last, beside what people read now.
+func (a *api) keepMessage(of Room, page string) map[string]string {
+	c := of.Describe().Configuration
+	d := overrides.Of(c)
+	patch, _ := json.Marshal(overrides.Changes{"message": d.Changes["message"]}) // which was JSON
+	fields := map[string]string{"patch": string(patch), "version": strconv.FormatInt(c.Version, 10), "page": strings.TrimPrefix(page, "-")}
+	if until := d.By["message"].Until; !until.IsZero() {
+		fields["for"] = max(until.Sub(a.Clock()).Truncate(time.Second), time.Second).String()
+	}
+	return fields
 }
 
 // usualState is the name of the state in which visitors see a room's page as a rule.

@@ -38,7 +38,10 @@ func pageOf(of Room, path string) string {
 func (a *api) roomFrame(r *http.Request, of Room, path string) dashboard.Frame {
 	n := of.Queue().Numbers()
 	s := a.statusOf(of, n)
-	b := &dashboard.Banner{Name: of.Queue().Name(), Reason: reasonOf(s)}
+	b := &dashboard.Banner{Name: of.Queue().Name(), Reason: reasonOf(s), OutOfDate: s.MessageOutOfDate}
+	if b.OutOfDate != "" {
+		b.Keep = a.keepMessage(of, path)
+	}
 	b.State, b.Tone = stateOf(s, &n.Settings)
 	if s.Reason == estimate.QueueAll {
 		b.Until = overrides.Of(of.Describe().Configuration).By["queue_all"].Until

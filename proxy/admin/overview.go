@@ -8,6 +8,7 @@ import (
 	"math"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/admin/dashboard"
@@ -115,7 +116,7 @@ func (a *api) rowOf(of Room) ranked {
 	s := a.statusOf(of, n)
 	row := dashboard.Row{Name: of.Queue().Name(), Queued: n.Waiting, Told: toldNow(n), Active: dashboard.Measure{Now: n.Active, Limit: n.Settings.Slots()}}
 	row.State, row.Tone = stateOf(s, &n.Settings)
-	row.Reason = reasonOf(s)
+	row.Reason = strings.TrimSpace(reasonOf(s) + " " + s.MessageOutOfDate)
 	return ranked{row, of.Describe().Family == ""}
 }
 

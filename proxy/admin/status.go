@@ -6,6 +6,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/fairdoor-gate/fairdoor/proxy/overrides"
 	"github.com/fairdoor-gate/fairdoor/proxy/record"
 	"github.com/fairdoor-gate/fairdoor/proxy/reply"
 	"github.com/fairdoor-gate/fairdoor/queue"
@@ -52,6 +53,9 @@ type StatusJSON struct {
 	SoldOut   bool        `json:"soldOut"`   // the room is closed for it
 
 	Origins []Origin `json:"origins"`
+
+	// MessageOutOfDate says that what people read beside an operator's message has changed by itself; "" where it has not.
+	MessageOutOfDate string `json:"messageOutOfDate"`
 }
 
 // waitsJSON are the waits of those whom this gate has let in from the line within waitsOver.
@@ -139,6 +143,9 @@ func (a *api) statusOf(of Room, n *estimate.Numbers) StatusJSON {
 		s.ItemsLeft = &n.Stock.Left
 	}
 	s.SoldOut, s.Items = n.Settings.SoldOut(n.Stock), n.Items()
+	if n.Settings.Message != "" && !of.Queue().StoreFailing() {
+		s.MessageOutOfDate = overrides.Of(of.Describe().Configuration).OutOfDate(&n.Settings, reason)
+	}
 	quarters, _ := of.Queue().Scores()
 	s.WaitsTold = make([]scoreJSON, len(quarters))
 	for i, q := range quarters {

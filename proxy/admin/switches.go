@@ -296,7 +296,7 @@ func (a *api) ask(w http.ResponseWriter, r *http.Request, of Room, patch map[str
 		q.Lines = append(q.Lines, dashboard.Line{Name: name, Now: inWords(valueOf(f, s)), Then: inWords(then)})
 	}
 	numbers := of.Queue().Numbers()
-	if told := ReadTogether(&s, new(byOperators(next)), numbers.Reason()); told != "" {
+	if told := overrides.ReadTogether(&s, new(byOperators(next)), numbers.Reason()); told != "" {
 		q.Warnings = append(q.Warnings, told)
 	}
 	q.MayEnd = !slices.ContainsFunc(slices.Collect(maps.Values(patch)), func(value json.RawMessage) bool { return string(value) == "null" })

@@ -8,6 +8,7 @@
 //	document.go  the document: what was changed, by whom and when
 //	changes.go   changes: merged with a patch, put over settings
 //	ahead.go     the visitors whom operators have put ahead
+//	together.go  with what those who wait read the message of operators
 //	noted.go     what one configuration changes of the one before
 //	room.go      a room's settings, as the file, a patch and other gates change them
 //	events.go    the room's events, and the settings that are in force with them
@@ -21,6 +22,7 @@ import (
 	"time"
 
 	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/estimate"
 	"github.com/fairdoor-gate/fairdoor/queue/event"
 )
 
@@ -34,6 +36,10 @@ type Document struct {
 
 	Changes Changes           `json:"changes"`
 	By      map[string]Author `json:"by"` // by the name of the setting
+
+	// Beside is why people waited when operators last had the message and that before them; "" where
+	// that is not known.
+	Beside estimate.Reason `json:"beside,omitempty"`
 
 	// Ahead are visitors whom operators have put ahead of everybody, by their support codes, and until
 	// when.

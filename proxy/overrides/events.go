@@ -326,8 +326,9 @@ func (r *Room) misfits(base queue.Settings, events event.List, at time.Time) (fa
 
 // Follow has the room go by the event that is in force at now, on every gate, or by none, and ends
 // the changes of operators that were made for some time. Gates do so about once a second. The first
-// makes the change, and the others learn of it.
+// makes the change, and the others learn of it. It is not called twice at a time.
 func (r *Room) Follow(ctx context.Context, now time.Time) error {
+	r.lookAtMessage()
 	if r.file.Load() == nil || !r.changes(now) {
 		return nil
 	}

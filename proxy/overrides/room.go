@@ -33,6 +33,8 @@ type Room struct {
 	read   atomic.Pointer[reading] // the document as it was read last
 	failed queue.ActiveEvent       // the change of events that failed last; guarded by mu
 	note   func(draw *event.Draw, entry string)
+
+	outOfDate string // what was logged last of the message; for Follow
 }
 
 // File is what a gate's file says of a room.
@@ -124,7 +126,7 @@ func (r *Room) Patch(ctx context.Context, now time.Time, patch []byte, lasts tim
 		if err := errors.Join(faults...); err != nil {
 			return d, &FaultsError{Faults: strings.Split(err.Error(), "\n")}
 		}
-		return d.signed(merged, named, author), nil
+		return d.signed(merged, named, author).agreed(d, named, r.queue.Numbers().Reason()), nil
 	})
 }
 

@@ -27,6 +27,9 @@ type Banner struct {
 	Reason string    // in a sentence; "" where nobody has to wait
 	Until  time.Time // when a hold of operators ends by itself; zero for never
 	Tabs   []Tab
+
+	OutOfDate string            // says that the message may be; "" where it is not
+	Keep      map[string]string // the fields of the form that keeps it
 }
 
 // Tab is one of the pages of a room.
