@@ -140,6 +140,11 @@ func (a adminRoom) IsAhead(now time.Time, code string) bool {
 	return a.room.Overrides.IsAhead(now, code)
 }
 
+// NoteFavour implements admin.Room.
+func (a adminRoom) NoteFavour(ctx context.Context, now time.Time, by string) error {
+	return a.room.Overrides.NoteFavour(ctx, now, by)
+}
+
 // Origins implements admin.Room.
 func (a adminRoom) Origins() []admin.Origin {
 	rs := a.room.Setup()

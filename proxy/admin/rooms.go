@@ -45,9 +45,10 @@ type Room interface {
 	Preview(now time.Time, state, language, message string) (page []byte, policy string, found bool)
 	// SupportCode is the support code of a visitor of whose id that is the first half.
 	SupportCode(short [8]byte) string
-	// PutAhead and IsAhead are those of overrides.Room.
+	// PutAhead, IsAhead and NoteFavour are those of overrides.Room.
 	PutAhead(ctx context.Context, now time.Time, code string, ahead bool, by string) error
 	IsAhead(now time.Time, code string) bool
+	NoteFavour(ctx context.Context, now time.Time, by string) error
 	// Origins are the room's, in the order of its configuration.
 	Origins() []Origin
 }

@@ -201,6 +201,9 @@ func (a *api) patchVisitor(w http.ResponseWriter, r *http.Request, of Room, id q
 		return
 	}
 	found, err := a.prefer(r.Context(), of, id, priority)
+	if found && err == nil && priority > 0 {
+		err = of.NoteFavour(r.Context(), a.Clock(), a.by(r))
+	}
 	switch {
 	case err != nil:
 		a.storeFailed(w, of, err)

@@ -23,6 +23,9 @@ func (r *Room) PutAhead(ctx context.Context, now time.Time, code string, ahead b
 	return r.configure(ctx, now, by, func(d Document) (Document, error) {
 		at := r.at(now).Time()
 		next := d.aheadAt(at)
+		if _, is := next[code]; ahead && !is {
+			d = d.favoured(at)
+		}
 		delete(next, code)
 		if ahead {
 			if next == nil {
@@ -36,6 +39,50 @@ func (r *Room) PutAhead(ctx context.Context, now time.Time, code string, ahead b
 		d.Ahead = next
 		return d, nil
 	})
+}
+
+// Favours are how many visitors operators have put ahead of others in a minute.
+type Favours struct {
+	Minute time.Time `json:"minute"`
+	People int       `json:"people"`
+}
+
+// favoursToldFor is for how long those who wait are told how many were put ahead.
+const favoursToldFor = time.Hour
+
+// favoured returns d with one more visitor whom operators have put ahead. It counts who was given
+// back their own place, too: they may have been let in meanwhile.
+func (d Document) favoured(at time.Time) Document {
+	minute, people := at.UTC().Truncate(time.Minute), 1
+	var list []Favours
+	for _, f := range d.Favours {
+		switch {
+		case f.Minute.Equal(minute):
+			people += f.People
+		case minute.Sub(f.Minute) <= favoursToldFor:
+			list = append(list, f)
+		}
+	}
+	d.Favours = append(list, Favours{minute, people})
+	return d
+}
+
+// NoteFavour counts a visitor to whom operators have given a priority, on every gate.
+func (r *Room) NoteFavour(ctx context.Context, now time.Time, by string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.configure(ctx, now, by, func(d Document) (Document, error) { return d.favoured(r.at(now).Time()), nil })
+}
+
+// Favoured is how many visitors operators have put ahead of others within the last hour.
+func (r *Room) Favoured(now time.Time) (people int) {
+	minute := r.at(now).Time().UTC().Truncate(time.Minute)
+	for _, f := range r.document().Favours {
+		if minute.Sub(f.Minute) <= favoursToldFor {
+			people += f.People
+		}
+	}
+	return people
 }
 
 // aheadAt are those of d who are ahead at a moment still.

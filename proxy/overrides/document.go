@@ -45,6 +45,9 @@ type Document struct {
 	// when.
 	Ahead map[string]Author `json:"ahead,omitempty"`
 
+	// Favours are how many visitors operators have put ahead of others lately, by the minute.
+	Favours []Favours `json:"favours,omitempty"`
+
 	// Events are those of the latest file that a gate has read, and those that operators have made.
 	// Draws are those of shuffled prequeues, which outlast their events.
 	Events event.List   `json:"events,omitempty"`

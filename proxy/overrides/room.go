@@ -224,7 +224,7 @@ func same(next, current queue.Configuration, d Document) bool {
 	if next.Settings != current.Settings {
 		return false
 	}
-	return bytes.Equal(next.Overrides, current.Overrides) || len(current.Overrides) == 0 && len(d.Changes)+len(d.Events)+len(d.Ahead) == 0
+	return bytes.Equal(next.Overrides, current.Overrides) || len(current.Overrides) == 0 && len(d.Changes)+len(d.Events)+len(d.Ahead)+len(d.Favours) == 0
 }
 
 // received takes in a configuration that another gate gave the room.

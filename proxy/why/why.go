@@ -70,11 +70,12 @@ func (f *Feature) serve(w http.ResponseWriter, r *http.Request) {
 	language, h := s.Languages().Match(feature.HeaderValue(r.Header["Accept-Language"])), w.Header()
 	h.Set("Content-Security-Policy", p.sheet.ContentSecurityPolicy(s.Identity)+"; frame-ancestors 'none'")
 	h.Set("Content-Language", language)
-	reply.ForOne(w, r, http.StatusOK, feature.HTMLType[0], p.sheet.AppendTo(nil, language, s.Identity, heading, rules(s, &settings)))
+	reply.ForOne(w, r, http.StatusOK, feature.HTMLType[0], p.sheet.AppendTo(nil, language, s.Identity, heading, rules(s, &settings, of.Overrides.Favoured(f.gate.Now()))))
 }
 
-// rules are what decides who is let in, and when: the values of the page.
-func rules(s *feature.Setup, settings *queue.Settings) map[string]any {
+// rules are what decides who is let in, and when: the values of the page. So many people were put
+// ahead by operators lately.
+func rules(s *feature.Setup, settings *queue.Settings, putAhead int) map[string]any {
 	method, everyone := settings.Method, settings.Method.EveryoneEnters() || settings.Method.NobodyEnters()
 	shuffled := settings.Event.Shuffle && method.KeepsOrder()
 	return map[string]any{
@@ -84,6 +85,8 @@ func rules(s *feature.Setup, settings *queue.Settings) map[string]any {
 		"random":           method.Draws(),
 		"ordered":          method.KeepsOrder() && !shuffled,
 		"passes":           !everyone && prefers(s, method),
+		"waits":            !everyone,
+		"putAhead":         putAhead,
 		"placeKeptMinutes": int(settings.PlaceKept() / time.Minute),
 	}
 }

@@ -27,6 +27,8 @@ var rules = map[string]string{
 	"paused":    "Admissions are paused at the moment.",
 	"kept":      "You may be away for up to",
 	"rejected":  "Please come back later.",
+	"nobody":    "The site’s staff put nobody ahead of others in the last hour.",
+	"ahead":     "People whom the site’s staff put ahead of others in the last hour: 2",
 }
 
 func TestThePageHasTheRulesThatAreTrueForTheRoom(t *testing.T) {
@@ -43,14 +45,14 @@ func TestThePageHasTheRulesThatAreTrueForTheRoom(t *testing.T) {
 		changes changes
 		want    string
 	}{
-		"fifo":                {nil, "limited, in order, kept"},
-		"fifo, tokens":        {changes{signed}, "limited, in order, kept"},
-		"fifo, passes":        {changes{gatetest.TakingPasses(t)}, "limited, in order, kept, passes"},
-		"line":                {changes{by(queue.Line)}, "limited, in order, kept"},
-		"line, tokens":        {changes{by(queue.Line), signed}, "limited, in order, kept, passes"},
-		"random":              {changes{by(queue.Random)}, "limited, by chance, kept"},
-		"shuffled":            {changes{sale}, "limited, drawn, kept"},
-		"random, shuffled":    {changes{by(queue.Random), sale}, "limited, by chance, kept"},
+		"fifo":                {nil, "limited, in order, nobody, kept"},
+		"fifo, tokens":        {changes{signed}, "limited, in order, nobody, kept"},
+		"fifo, passes":        {changes{gatetest.TakingPasses(t)}, "limited, in order, nobody, kept, passes"},
+		"line":                {changes{by(queue.Line)}, "limited, in order, nobody, kept"},
+		"line, tokens":        {changes{by(queue.Line), signed}, "limited, in order, nobody, kept, passes"},
+		"random":              {changes{by(queue.Random)}, "limited, by chance, nobody, kept"},
+		"shuffled":            {changes{sale}, "limited, drawn, nobody, kept"},
+		"random, shuffled":    {changes{by(queue.Random), sale}, "limited, by chance, nobody, kept"},
 		"passthrough, held":   {changes{by(queue.Passthrough), held}, "paused, kept"},
 		"reject, held":        {changes{by(queue.Reject), held}, "paused, kept"},
 		"reject, which is it": {changes{by(queue.Reject)}, "rejected"},
@@ -89,4 +91,39 @@ func TestThePageIsInTheLanguagesAndTheLookOfTheWaitingPage(t *testing.T) {
 	assert.Empty(t, a.SetCookies(), "whoever reads it takes no place")
 	assert.Equal(t, http.StatusMethodNotAllowed, f.Visitor().PostForm(path, nil).Status)
 	assert.Equal(t, http.StatusNotFound, f.Visitor().Get("/.fairdoor/why?room=nowhere").Status)
+}
+
+func TestThePageTellsHowManyPeopleOperatorsHavePutAhead(t *testing.T) {
+	f := gatetest.Start(t, gatetest.Settings(func(s *queue.Settings) { s.Method = queue.Line }))
+	f.Full()
+	told := func() string {
+		page := f.Visitor().Get(path).Body
+		for _, rule := range []string{"nobody", "ahead"} {
+			if strings.Contains(page, rules[rule]) {
+				return rule
+			}
+		}
+		return page
+	}
+	asks := func(method, path, body string) {
+		t.Helper()
+		a := f.API(method, "/api/v1/rooms/shop/visitors/"+path, body, nil)
+		require.Less(t, a.Status, 300, a.Body)
+	}
+	v := f.Waits()
+	require.Equal(t, "nobody", told())
+	for range 2 { // who is ahead is counted once
+		asks(http.MethodPut, "code:7F3K-Q2M9/ahead", "")
+	}
+	var found struct{ Visitors []struct{ ID string } }
+	f.API(http.MethodGet, "/api/v1/visitors?q="+v.Get("/", gatetest.AsJSON).Told("supportCode").(string), "", &found)
+	require.Len(t, found.Visitors, 1)
+	asks(http.MethodPatch, found.Visitors[0].ID, `{"priority": -1}`)
+	asks(http.MethodPatch, found.Visitors[0].ID, `{"priority": 3}`)
+	require.Equal(t, "ahead", told())
+	f.Pass(50 * time.Minute)
+	require.Equal(t, "ahead", told())
+	f.Pass(12 * time.Minute)
+	f.Pass(time.Second)
+	require.Equal(t, "nobody", told())
 }
