@@ -121,6 +121,10 @@ func New(c Config) *Handler {
 			reply.Problem(w, http.StatusMethodNotAllowed, "This resource does not support the method.")
 			return
 		}
+		if isPage(r) {
+			a.problem(w, r, http.StatusNotFound, "The dashboard has no such page.")
+			return
+		}
 		reply.Problem(w, http.StatusNotFound, "There is no such resource. See "+a.beginnings()+" and /api/v1/openapi.yaml.")
 	})
 	mux.Handle("GET "+dashboard.AssetPath, a.wellNamed(http.HandlerFunc(dashboard.ServeAsset)))

@@ -21,10 +21,8 @@ func (a *api) authorised(next http.Handler) http.Handler {
 		switch {
 		case !a.asks() || found && (!o.Views || r.Method == http.MethodGet || r.Method == http.MethodHead || r.URL.Path == logOutPath):
 			next.ServeHTTP(w, r)
-		case found && isPage(r):
-			a.show(dashboard.Refusal{Frame: a.frame(r, "Nothing was changed"), Status: http.StatusForbidden, Detail: mayOnlyLook, Back: "/"}.Write(w, r))
 		case found:
-			reply.Problem(w, http.StatusForbidden, mayOnlyLook)
+			a.problem(w, r, http.StatusForbidden, mayOnlyLook)
 		case isPage(r):
 			to := "/"
 			if r.Method == http.MethodGet {
@@ -54,6 +52,15 @@ func (a *api) asks() bool { return len(a.operators()) > 0 }
 // isPage reports whether a request is for a page of the dashboard.
 func isPage(r *http.Request) bool {
 	return !strings.HasPrefix(r.URL.Path, "/api/") && strings.Contains(r.Header.Get("Accept"), "text/html")
+}
+
+// problem answers with what went wrong: browsers with a page, and programs with problem+json.
+func (a *api) problem(w http.ResponseWriter, r *http.Request, status int, detail string) {
+	if isPage(r) {
+		a.show(dashboard.Refusal{Frame: a.frame(r, refusalTitle(r, status)), Status: status, Detail: detail, Back: "/"}.Write(w, r))
+		return
+	}
+	reply.Problem(w, status, detail)
 }
 
 // isOperator reports whether the sender of a request has shown to be an operator who may change

@@ -12,7 +12,6 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/overrides"
 	"github.com/fairdoor-gate/fairdoor/proxy/record"
 	"github.com/fairdoor-gate/fairdoor/proxy/record/report"
-	"github.com/fairdoor-gate/fairdoor/proxy/reply"
 	"github.com/fairdoor-gate/fairdoor/queue/estimate"
 )
 
@@ -158,20 +157,25 @@ func (a *api) showHistory(w http.ResponseWriter, r *http.Request, of Room) {
 	v.Changes = changesOf(a.Record.Excerpt(name, now.Add(-24*time.Hour), now.Add(time.Second)).Changes)
 	for day := range record.Days {
 		from := now.UTC().Truncate(24*time.Hour).AddDate(0, 0, -day)
-		v.Days = append(v.Days, dashboard.Day{Name: from.Format("Monday, 2 January"), Key: from.Format(time.DateOnly)})
+		v.Days = append(v.Days, dashboard.Day{Name: from.Format("Monday, 2 January"), Key: from.Format(time.DateOnly), Ago: day})
 	}
 	v.Live = true
 	a.show(v.Write(w, r))
 }
 
-// showReport answers with the report of a day of a room, in UTC.
+// showReport answers with the report of a day of a room, in the zone that the query names, or in UTC.
 func (a *api) showReport(w http.ResponseWriter, r *http.Request, of Room) {
-	from, err := time.Parse(time.DateOnly, r.URL.Query().Get("day"))
+	zone, err := time.LoadLocation(r.URL.Query().Get("timezone"))
+	if err != nil { // browsers have names of their own for zones that they do not know
+		zone = time.UTC
+	}
+	from, err := time.ParseInLocation(time.DateOnly, r.URL.Query().Get("day"), zone)
 	if err != nil {
-		reply.Problem(w, http.StatusUnprocessableEntity, "day is not a day as in 2026-11-28.")
+		a.refuse(w, r, of, http.StatusUnprocessableEntity, "There is no such report: day is not a day as in 2026-11-28.", nil)
 		return
 	}
-	to, name := from.AddDate(0, 0, 1), of.Queue().Name()
+	to, name := time.Date(from.Year(), from.Month(), from.Day()+1, 0, 0, 0, 0, zone), of.Queue().Name()
 	dashboard.SetHeaders(w.Header(), "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; frame-ancestors 'none'")
-	a.show(report.Make(report.Config{Room: name, From: from, To: to, Now: a.Clock(), Gates: []record.Excerpt{a.Record.Excerpt(name, from, to)}}).WriteHTML(w))
+	made := report.Make(report.Config{Room: name, From: from, To: to, Now: a.Clock(), Zone: zone, Gates: []record.Excerpt{a.Record.Excerpt(name, from, to)}})
+	a.show(made.WriteHTML(w))
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/fairdoor-gate/fairdoor/proxy/admin/dashboard"
 	"github.com/fairdoor-gate/fairdoor/proxy/record"
+	"github.com/fairdoor-gate/fairdoor/proxy/reply"
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
@@ -106,6 +107,18 @@ func (a API) Tell(w http.ResponseWriter, r *http.Request, of Room, page, text, a
 // Refuse answers with why nothing was changed.
 func (a API) Refuse(w http.ResponseWriter, r *http.Request, of Room, status int, detail string, faults ...string) {
 	a.of.refuse(w, r, of, status, detail, faults)
+}
+
+// ReadAgain ends a sentence about a change of the configuration.
+const ReadAgain = "and have the gate read it again: systemctl reload fairdoor, or kill -HUP."
+
+// Lacks answers where a room has not what a request is about, and says how it gets it.
+func (a API) Lacks(w http.ResponseWriter, r *http.Request, of Room, status int, detail string) {
+	if isPage(r) {
+		a.of.refuse(w, r, of, status, detail, nil)
+		return
+	}
+	reply.Problem(w, status, detail)
 }
 
 // ReadForm reads the form that a request brings; if it cannot, it has answered instead.

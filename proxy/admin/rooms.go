@@ -109,11 +109,14 @@ func (a *api) withRoom(next func(http.ResponseWriter, *http.Request, Room)) http
 		for of := range a.Gate.Rooms() {
 			names = append(names, of.Queue().Name())
 		}
-		detail := "There is no room of this name" + orOneOf(name, names) + ". See /api/v1/rooms."
+		detail := "There is no room of this name" + orOneOf(name, names) + "."
 		if _, found := a.Gate.Family(name); found {
-			detail = "There is a room for each value of the path, and none of this name: each is called " + name + ".VALUE. See /api/v1/rooms."
+			detail = "There is a room for each value of the path, and none of this name: each is called " + name + ".VALUE."
 		}
-		reply.Problem(w, http.StatusNotFound, detail)
+		if !isPage(r) {
+			detail += " See /api/v1/rooms."
+		}
+		a.problem(w, r, http.StatusNotFound, detail)
 	}
 }
 

@@ -220,11 +220,19 @@ func (a *api) readForm(w http.ResponseWriter, r *http.Request, of Room) bool {
 // refuse answers with why nothing was changed.
 func (a *api) refuse(w http.ResponseWriter, r *http.Request, of Room, status int, detail string, faults []string) {
 	v := dashboard.Refusal{Frame: a.roomFrame(r, of, "-"), Status: status, Detail: detail, Faults: faults, Back: pageOf(of, r.PostFormValue("page"))}
-	v.Title = "Nothing was changed"
-	if status >= http.StatusInternalServerError { // something may have been
-		v.Title = "This did not work"
-	}
+	v.Title = refusalTitle(r, status)
 	a.show(v.Write(w, r))
+}
+
+// refusalTitle is that of the page that refuses a request.
+func refusalTitle(r *http.Request, status int) string {
+	switch {
+	case status >= http.StatusInternalServerError: // something may have been changed
+		return "This did not work"
+	case r.Method == http.MethodGet:
+		return "There is nothing here"
+	}
+	return "Nothing was changed"
 }
 
 // patchOf is the change that a form asks for: the settings whose values are not those that the form

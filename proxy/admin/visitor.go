@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/admin/dashboard"
-	"github.com/fairdoor-gate/fairdoor/proxy/reply"
 )
 
 // searchVisitors answers with the visitors whom an operator looks for; with the page of the only
@@ -37,7 +36,7 @@ func (a *api) searchVisitors(w http.ResponseWriter, r *http.Request) {
 func (a *api) showVisitor(w http.ResponseWriter, r *http.Request, of Room) {
 	code, ok := codeIn(r.PathValue("code"))
 	if !ok {
-		reply.Problem(w, http.StatusNotFound, "A support code has eight letters and digits, such as 7F3K-Q2M9.")
+		a.problem(w, r, http.StatusNotFound, "A support code has eight letters and digits, such as 7F3K-Q2M9.")
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), patience)

@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -350,9 +351,27 @@ func TestTimesAreToldByTheViewersClock(t *testing.T) {
 	tab.Until(`document.querySelector('#age time').title`)
 	assert.Contains(t, tab.Text(), "2:30", "a sale at nine o'clock UTC")
 	assert.NotContains(t, tab.Text(), "UTC")
+
+	tab.Open(d.url + "/rooms/shop")
+	browsertest.Eval[int](tab, `{document.querySelectorAll('#charts details').forEach(d => d.open = true); 0}`)
+	first := browsertest.Eval[string](tab, `document.querySelector('#charts tbody td').dataset.at`)
+	at, err := strconv.ParseInt(first, 10, 64)
+	require.NoError(t, err)
+	kolkata := time.FixedZone("", 5*3600+1800)
+	assert.Equal(t, time.UnixMilli(at).In(kolkata).Format("15:04"), browsertest.Eval[string](tab, `document.querySelector('#charts tbody td').textContent`), "the table of a chart")
+	assert.Equal(t, "Time, Asia/Calcutta", browsertest.Eval[string](tab, `document.querySelector('#charts th').textContent`))
+	assert.NotContains(t, tab.Text(), "UTC")
+	tab.Open(d.url + "/rooms/shop/history")
+	today := browsertest.Eval[string](tab, `document.querySelector('.days a').href`)
+	assert.Contains(t, today, "day="+time.Now().In(kolkata).Format(time.DateOnly)+"&timezone=Asia%2FCalcutta")
+	tab.Open(today)
+	assert.Contains(t, tab.Text(), "Times are those of Asia/Calcutta")
+
 	browsertest.Call(tab, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 	tab.Open(d.url + "/rooms/shop/events")
 	assert.Contains(t, tab.Text(), "09:00:00 UTC", "without script")
+	tab.Open(d.url + "/rooms/shop")
+	assert.Equal(t, "Time, UTC", browsertest.Eval[string](tab, `document.querySelector('#charts th').textContent`), "without script")
 }
 
 // TestAPageOfAnotherSiteSwitchesNothing has a page on another site, and one on another port of the

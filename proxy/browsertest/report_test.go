@@ -35,7 +35,7 @@ func TestTheReportOfADay(t *testing.T) {
 		tab.Open(server.URL)
 		assert.Equal(t, l.width, browsertest.Eval[int64](tab, `document.documentElement.scrollWidth`), "%s: nothing is cut off", l.name)
 		shown := browsertest.Eval[[]float64](tab, `[...document.querySelectorAll('svg')].filter(s => s.checkVisibility()).map(s => s.getBoundingClientRect().width / s.viewBox.baseVal.width)`)
-		assert.Len(t, shown, 7, "%s: one of each chart", l.name)
+		assert.Len(t, shown, 8, "%s: one of each chart", l.name)
 		for _, scale := range shown {
 			assert.Greater(t, scale*12, 11., "%s: the height of the charts' letters in pixels", l.name)
 		}

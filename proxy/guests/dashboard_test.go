@@ -3,6 +3,7 @@ package guests_test
 import (
 	"bytes"
 	"fmt"
+	"html"
 	"io"
 	"mime/multipart"
 	"net/http"
@@ -105,22 +106,71 @@ func TestAFileIsImportedInTheDashboardOnceItsColumnsAreSeen(t *testing.T) {
 	p.member("ada@example.com")
 	asked := p.importing("Email Address,Signup Date,Shoe size\r\nada@example.com,2026-01-02,44\r\ndora@example.com,2026-01-03,\"4\"\"0\"\r\nnobody,2026-01-03,1\r\n")
 	for _, want := range []string{
-		`<th scope="row">Email Address</th><td><strong>email</strong></td><td>ada@example.com</td>`,
-		`<th scope="row">Signup Date</th><td><strong>joined at</strong></td><td>2026-01-02</td>`,
-		`<th scope="row">Shoe size</th><td><span class="soft">not read</span></td><td>44</td>`,
+		`<option value="email=Email Address" selected>email</option>`, `<td>ada@example.com</td>`,
+		`<option value="joined_at=Signup Date" selected>joined at</option>`, `<td>2026-01-02</td>`,
+		`<option value="priority=Shoe size">priority</option>`, `<td>44</td>`,
 	} {
 		assert.Contains(t, asked, want)
 	}
+	assert.NotRegexp(t, `Shoe size" selected`, asked)
 	numbers, err := p.record.Numbers(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, 1, numbers.Entries["waiting"], "nothing is added before the operator says so")
-	page := p.answersYes(asked)
+	page := p.imports(asked)
 	assert.Contains(t, page, "Added: 1. On the list already: 1. Left out: 1, such as line 4.")
 	for _, text := range []string{"email\nj\xf6rg@example.com\n", "email\nada\x00@example.com\n"} {
 		assert.Contains(t, p.importing(text), "the file is not in UTF-8")
 	}
-	assert.Contains(t, p.importing("Shoe size\n44\n"), "the first line has to name the columns")
+	assert.Contains(t, p.importing("\"Shoe size\n44\n"), "the first line has to name the columns")
 	assert.Contains(t, p.importing("email\n"+strings.Repeat("x", 3<<20)), "at most 2 MiB")
+}
+
+// imports says yes to an import. The columns are chosen as the page has them, but for those whose
+// choice is given.
+func (p *party) imports(asked string, choose ...string) string {
+	p.T.Helper()
+	_, question, found := strings.Cut(asked, `class="card"`)
+	require.True(p.T, found, asked)
+	action, fields := gatetest.FormOf(p.T, question)
+	for _, list := range regexp.MustCompile(`(?s)<select name="column" form="answer" aria-label="(.*?) becomes">(.*?)</select>`).FindAllStringSubmatch(asked, -1) {
+		value := ""
+		if selected := regexp.MustCompile(`value="([^"]*)" selected`).FindStringSubmatch(list[2]); selected != nil {
+			value = selected[1]
+		}
+		for _, choice := range choose {
+			if _, column, _ := strings.Cut(choice, "="); column == list[1] {
+				assert.Contains(p.T, list[2], `value="`+choice+`"`)
+				value = choice
+			}
+		}
+		fields.Add("column", html.UnescapeString(value))
+	}
+	return p.sendForm(action, fields)
+}
+
+func TestAnOperatorChoosesWhatTheColumnsOfAFileAre(t *testing.T) {
+	p := startParty(t)
+	file := "Contact,Since,Note,Email\nada@example.com,2026-01-02,7,old@example.com\n"
+	asked := p.importing(file)
+	again := p.imports(asked, "email=Contact")
+	assert.Contains(t, again, "Two columns cannot become the same")
+	assert.Contains(t, p.importing("Contact\nada@example.com\n"), "Choose which column is the email")
+	numbers, err := p.record.Numbers(t.Context())
+	require.NoError(t, err)
+	require.Zero(t, numbers.Entries["waiting"])
+
+	page := p.imports(asked, "email=Contact", "joined_at=Since", "user_id=Email")
+	assert.Contains(t, page, "Added: 1.")
+	var list bytes.Buffer
+	require.NoError(t, p.record.Export(t.Context(), &list, "ben", p.Clock.Now()))
+	assert.Regexp(t, `ada@example.com.*old@example.com.*2026-01-02`, list.String())
+}
+
+func TestARoomWithoutAWaitlistSaysHowItGetsOne(t *testing.T) {
+	page := gatetest.Start(t).API(http.MethodGet, waitlistPage, "", nil, gatetest.With("Accept", "text/html"))
+	assert.Equal(t, http.StatusNotFound, page.Status)
+	assert.Contains(t, page.Header.Get("Content-Type"), "text/html")
+	assert.Contains(t, page.Body, "The room has no waitlist, from which people are invited. Add one for room: shop to waitlists: in the configuration, and have the gate read it again")
 }
 
 func TestMailsThatAreKeptAreReadInTheDashboard(t *testing.T) {

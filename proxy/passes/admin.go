@@ -41,7 +41,7 @@ func (o operators) withPasses(next func(http.ResponseWriter, *http.Request, admi
 	return o.WithRoom(func(w http.ResponseWriter, r *http.Request, in admin.Room) {
 		of := o.passes.Of(in.Queue().Name())
 		if of == nil {
-			reply.Problem(w, http.StatusConflict, "The room takes no passes. Set passes: true for it in the configuration.")
+			o.Lacks(w, r, in, http.StatusConflict, "The room takes no passes, by which people get in or ahead of others. Set passes: true for it in the configuration, "+admin.ReadAgain)
 			return
 		}
 		next(w, r, in, of)

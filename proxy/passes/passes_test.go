@@ -482,7 +482,14 @@ func TestThePageOfANameIsAboutAllItsPasses(t *testing.T) {
 	assert.Contains(t, form, "Revoke…")
 }
 
-func TestARoomWithoutPassesHasNoPageOfThem(t *testing.T) {
+func TestARoomWithoutPassesSaysHowItGetsThem(t *testing.T) {
 	f := gatetest.Start(t)
-	assert.NotContains(t, f.API(http.MethodGet, "/rooms/shop", "", nil).Body, "/rooms/shop/passes")
+	browser := gatetest.With("Accept", "text/html")
+	assert.NotContains(t, f.API(http.MethodGet, "/rooms/shop", "", nil, browser).Body, "/rooms/shop/passes")
+	page := f.API(http.MethodGet, "/rooms/shop/passes", "", nil, browser)
+	assert.Equal(t, http.StatusConflict, page.Status)
+	assert.Contains(t, page.Header.Get("Content-Type"), "text/html")
+	assert.Contains(t, page.Body, "There is nothing here")
+	assert.Contains(t, page.Body, "The room takes no passes, by which people get in or ahead of others. Set passes: true for it in the configuration, and have the gate read it again")
+	assert.Contains(t, f.API(http.MethodGet, "/api/v1/rooms/shop/passes", "", nil, browser).Header.Get("Content-Type"), "json", "programs are answered as ever")
 }

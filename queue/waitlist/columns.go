@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -33,6 +34,9 @@ var columnNames = map[string][]string{
 	"referral":          {"referral"},
 }
 
+// Readable lists what can be read from a column.
+func Readable() []string { return slices.Sorted(maps.Keys(columnNames)) }
+
 // Columns are those of a file that is imported.
 type Columns struct {
 	Read    map[string]string // what is read, and the column that it is read from
@@ -48,7 +52,8 @@ func (c *Columns) has(name string) bool {
 
 // ReadColumns reads the first line of a file, and returns what an import reads from which column.
 // Chosen are columns that the caller knows better: by what is read from them, the name in the file,
-// or "" for none. The error is ErrColumns, or one of the reader.
+// or "" for none. The error is ErrColumns, or one of the reader. Where all that lacks is an email or a
+// user_id, the columns are those that were found.
 func ReadColumns(r io.Reader, chosen map[string]string) (Columns, error) {
 	return readColumns(csv.NewReader(r), chosen)
 }
@@ -67,7 +72,9 @@ func readColumns(in *csv.Reader, chosen map[string]string) (Columns, error) {
 	c := Columns{Read: map[string]string{}, at: map[string]int{}}
 	for name, spellings := range columnNames {
 		if own, is := chosen[name]; is {
-			spellings = []string{own}
+			if spellings = []string{own}; own == "" {
+				spellings = nil
+			}
 		}
 		c.find(name, spellings, header)
 	}
@@ -77,10 +84,10 @@ func readColumns(in *csv.Reader, chosen map[string]string) (Columns, error) {
 		}
 	}
 	c.choose(header)
-	if !c.has("email") && !c.has("user_id") {
-		return Columns{}, ErrColumns
-	}
 	c.ignore(header)
+	if !c.has("email") && !c.has("user_id") {
+		return c, ErrColumns
+	}
 	return c, nil
 }
 

@@ -115,6 +115,7 @@ type History struct {
 type Day struct {
 	Name string // in words
 	Key  string // as addresses have it
+	Ago  int    // how many days it is before today
 }
 
 // Write answers with the page.

@@ -71,7 +71,7 @@ func (o *operators) withList(next func(http.ResponseWriter, *http.Request, admin
 	return o.WithRoom(func(w http.ResponseWriter, r *http.Request, in admin.Room) {
 		l, found := o.listOf(in)
 		if !found {
-			o.Refuse(w, r, in, http.StatusNotFound, "The room has no waitlist.")
+			o.Lacks(w, r, in, http.StatusNotFound, "The room has no waitlist, from which people are invited. Add one for room: "+in.Queue().Name()+" to waitlists: in the configuration, "+admin.ReadAgain)
 			return
 		}
 		next(w, r, in, l)
@@ -269,7 +269,10 @@ func (o *operators) change(w http.ResponseWriter, r *http.Request, in admin.Room
 		id, _ := strconv.ParseInt(r.PostFormValue("plan"), 10, 64)
 		err, text = l.Record().Cancel(r.Context(), id, by, now), "The plan is cancelled."
 	case "import":
-		text, err = o.importFile(r, l)
+		var asked bool
+		if text, asked, err = o.importFile(w, r, in, l); asked {
+			return
+		}
 	default:
 		o.Refuse(w, r, in, http.StatusNotFound, "Nothing was changed.")
 		return
@@ -286,6 +289,12 @@ type column struct {
 	Name, Becomes string // Becomes is "" for what is not read
 	First         string // its first value
 }
+
+// Readable lists what it may become.
+func (column) Readable() []string { return waitlist.Readable() }
+
+// Words are the name of what it may become.
+func (column) Words(name string) string { return strings.ReplaceAll(name, "_", " ") }
 
 // askToImport answers a file with what each of its columns becomes, and the question whether it is to
 // be imported.
@@ -305,12 +314,24 @@ func (o *operators) askToImport(w http.ResponseWriter, r *http.Request, in admin
 		o.Refuse(w, r, in, http.StatusUnprocessableEntity, "Nothing was imported: the file is not in UTF-8. Save it as CSV in UTF-8, which spreadsheets have as a choice, and import that.")
 		return
 	}
-	columns, lines, err := readFile(string(text))
-	if err != nil {
-		o.Refuse(w, r, in, http.StatusUnprocessableEntity, "Nothing was imported: the first line has to name the columns, email or user_id among them, with commas between them.")
+	o.askAboutColumns(w, r, in, l, string(text), nil, "")
+}
+
+// askAboutColumns asks what the columns of a file become. The operator has chosen some, or none yet.
+func (o *operators) askAboutColumns(w http.ResponseWriter, r *http.Request, in admin.Room, l Waitlist, text string, chosen map[string]string, fault string) {
+	columns, lines, err := readFile(text, chosen)
+	if err != nil && !errors.Is(err, waitlist.ErrColumns) || len(columns) == 0 {
+		o.Refuse(w, r, in, http.StatusUnprocessableEntity, "Nothing was imported: the first line has to name the columns, with commas between them.")
 		return
 	}
-	about, err := importPart.Show(struct {
+	q := dashboard.Question{Final: true, Fields: map[string]string{"do": "import", "file": text}}
+	switch {
+	case fault != "":
+		q.Warnings = []string{fault}
+	case err != nil:
+		q.Warnings = []string{"Choose which column is the email or the user id: without one nobody can be added."}
+	}
+	q.About, err = importPart.Show(struct {
 		Columns []column
 		Lines   int
 	}{columns, lines})
@@ -318,34 +339,32 @@ func (o *operators) askToImport(w http.ResponseWriter, r *http.Request, in admin
 		o.failed(w, r, in, l, err)
 		return
 	}
-	q := dashboard.Question{About: about, Final: true, Fields: map[string]string{"do": "import", "file": string(text)}}
 	o.Ask(w, r, in, "Import "+strconv.Itoa(lines)+" people into "+l.Name()+"?", Path+"/change", q)
 }
 
-// readFile reads what the columns of a file become, and how many lines follow the first.
-func readFile(text string) (columns []column, lines int, err error) {
-	read, err := waitlist.ReadColumns(strings.NewReader(text), nil)
-	if err != nil {
-		return nil, 0, err
-	}
+// readFile reads what the columns of a file become, and how many lines follow the first. The error is
+// that of [waitlist.ReadColumns].
+func readFile(text string, chosen map[string]string) (columns []column, lines int, err error) {
+	read, fault := waitlist.ReadColumns(strings.NewReader(text), chosen)
 	becomes := map[string]string{}
 	for what, name := range read.Read {
-		becomes[name] = strings.ReplaceAll(what, "_", " ")
+		becomes[name] = what
 	}
 	in := csv.NewReader(strings.NewReader(text))
 	in.FieldsPerRecord = -1
 	header, err := in.Read()
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, errors.Join(fault, err)
 	}
 	for _, name := range header {
 		name = strings.TrimSpace(strings.TrimPrefix(name, "\ufeff"))
 		columns = append(columns, column{Name: name, Becomes: becomes[name]})
+		delete(becomes, name) // of two with the same name, the first is read
 	}
 	for {
 		line, err := in.Read()
 		if errors.Is(err, io.EOF) {
-			return columns, lines, nil
+			return columns, lines, fault
 		}
 		for i := range columns {
 			if lines == 0 && i < len(line) {
@@ -356,11 +375,37 @@ func readFile(text string) (columns []column, lines int, err error) {
 	}
 }
 
-// importFile imports the file of a form, and says what has come of it.
-func (o *operators) importFile(r *http.Request, l Waitlist) (text string, err error) {
-	done, err := l.Record().Import(r.Context(), strings.NewReader(r.PostFormValue("file")), nil, o.by(r), o.Clock())
+// chosenInForm are the columns that an operator has chosen in a form: all others are not read. The
+// fault is that two become the same.
+func chosenInForm(r *http.Request) (chosen map[string]string, fault string) {
+	list := slices.DeleteFunc(slices.Clone(r.PostForm["column"]), func(one string) bool { return one == "" })
+	chosen = chosenIn(list)
+	if len(chosen) < len(list) {
+		fault = "Two columns cannot become the same: choose one of them."
+	}
+	for _, what := range waitlist.Readable() {
+		if _, is := chosen[what]; !is {
+			chosen[what] = ""
+		}
+	}
+	return chosen, fault
+}
+
+// importFile imports the file of a form, and says what has come of it. Where its columns do not do, it
+// has asked about them again.
+func (o *operators) importFile(w http.ResponseWriter, r *http.Request, in admin.Room, l Waitlist) (text string, asked bool, err error) {
+	file := r.PostFormValue("file")
+	chosen, fault := chosenInForm(r)
+	var done waitlist.Imported
+	if fault == "" {
+		done, err = l.Record().Import(r.Context(), strings.NewReader(file), chosen, o.by(r), o.Clock())
+	}
+	if fault != "" || errors.Is(err, waitlist.ErrColumns) {
+		o.askAboutColumns(w, r, in, l, file, chosen, fault)
+		return "", true, nil
+	}
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	text = "Added: " + strconv.Itoa(done.Added) + ". On the list already: " + strconv.Itoa(done.Known) + "."
 	if done.Faulty > 0 {
@@ -370,5 +415,5 @@ func (o *operators) importFile(r *http.Request, l Waitlist) (text string, err er
 		}
 		text += " Left out: " + strconv.Itoa(done.Faulty) + ", such as line " + strings.Join(slices.Compact(lines), ", ") + "."
 	}
-	return text, nil
+	return text, false, nil
 }

@@ -27,11 +27,7 @@ func (o *operators) importEntries(w http.ResponseWriter, r *http.Request, l Wait
 		reply.Problem(w, http.StatusUnsupportedMediaType, "Nothing was imported: send the CSV itself as the body, as text/csv.")
 		return
 	}
-	body, chosen := &source{Reader: http.MaxBytesReader(w, r.Body, maxImport)}, map[string]string{}
-	for _, c := range r.URL.Query()["column"] {
-		name, column, _ := strings.Cut(c, "=")
-		chosen[name] = column
-	}
+	body, chosen := &source{Reader: http.MaxBytesReader(w, r.Body, maxImport)}, chosenIn(r.URL.Query()["column"])
 	if r.URL.Query().Get("dry_run") == "true" {
 		columns, err := waitlist.ReadColumns(body, chosen)
 		if errors.Is(err, waitlist.ErrColumns) {
@@ -60,6 +56,16 @@ func (o *operators) importEntries(w http.ResponseWriter, r *http.Request, l Wait
 	default:
 		o.refused(w, r, l, err)
 	}
+}
+
+// chosenIn are the columns of a list such as joined_at=Signup Date, as [waitlist.ReadColumns] takes them.
+func chosenIn(list []string) map[string]string {
+	chosen := map[string]string{}
+	for _, c := range list {
+		name, column, _ := strings.Cut(c, "=")
+		chosen[name] = column
+	}
+	return chosen
 }
 
 // noColumns answers where a file has not the columns that it has to have.

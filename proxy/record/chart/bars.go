@@ -49,12 +49,12 @@ func (b *Bars) draw(c *canvas) {
 	}
 }
 
-func (b *Bars) table() [][]string {
-	rows := [][]string{{"Range", "Number"}}
+func (b *Bars) table() table {
+	t := table{head: []string{"Range", "Number"}}
 	for _, bar := range b.Bars {
 		if bar.Value != 0 {
-			rows = append(rows, []string{bar.Name, formatValue(bar.Value)})
+			t.rows = append(t.rows, row{cells: []string{bar.Name, formatValue(bar.Value)}})
 		}
 	}
-	return rows
+	return t
 }

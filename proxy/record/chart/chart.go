@@ -20,6 +20,7 @@ package chart
 import (
 	"fmt"
 	"strings"
+	"time"
 )
 
 // Style is the CSS that figures need, for the page that has them. It shows the chart that
@@ -38,10 +39,10 @@ const Style = `.chart{max-width:100%;height:auto}
 
 // content is what a chart shows.
 type content interface {
-	told() string      // what the chart shows, to those who cannot see it
-	most() float64     // the largest of the values
-	draw(c *canvas)    // all of it
-	table() [][]string // the rows of its values, behind that of their names
+	told() string   // what the chart shows, to those who cannot see it
+	most() float64  // the largest of the values
+	draw(c *canvas) // all of it
+	table() table   // its values
 }
 
 // figure returns a chart with its title above it, in the sizes for wide and narrow pages, and
@@ -49,21 +50,42 @@ type content interface {
 func figure(title string, of content) string {
 	return fmt.Sprintf(`<figure class="chart-figure"><figcaption>%s</figcaption><div class="chart-wide">%s</div><div class="chart-narrow">%s</div>`+
 		`<details><summary>As a table</summary><div tabindex="0" role="group" aria-label="%s">%s</div></details></figure>`,
-		escape(title), svg(of, wide), svg(of, narrow), escape(title), tableOf(of.table()))
+		escape(title), svg(of, wide), svg(of, narrow), escape(title), of.table())
 }
 
-// tableOf writes rows as a table; the first one is its head.
-func tableOf(rows [][]string) string {
+// table are the values of a chart.
+type table struct {
+	head []string
+	rows []row
+}
+
+// row is one of a table. Where its page has a script, that tells its moment.
+type row struct {
+	at    time.Time // in UTC; zero where no script tells it
+	cells []string
+}
+
+// String writes the table. The head of rows that a script tells the moments of has the place for the
+// name of their zone.
+func (t table) String() string {
 	var b strings.Builder
 	b.WriteString("<table><thead><tr>")
-	for _, name := range rows[0] {
-		fmt.Fprintf(&b, `<th scope="col">%s</th>`, escape(name))
+	for i, name := range t.head {
+		zone := ""
+		if i == 0 && len(t.rows) > 0 && !t.rows[0].at.IsZero() {
+			zone = `, <span class="zone">UTC</span>`
+		}
+		fmt.Fprintf(&b, `<th scope="col">%s%s</th>`, escape(name), zone)
 	}
 	b.WriteString("</tr></thead><tbody>")
-	for _, row := range rows[1:] {
+	for _, r := range t.rows {
 		b.WriteString("<tr>")
-		for _, cell := range row {
-			fmt.Fprintf(&b, "<td>%s</td>", escape(cell))
+		for i, cell := range r.cells {
+			at := ""
+			if i == 0 && !r.at.IsZero() {
+				at = fmt.Sprintf(` data-at="%d"`, r.at.UnixMilli())
+			}
+			fmt.Fprintf(&b, "<td%s>%s</td>", at, escape(cell))
 		}
 		b.WriteString("</tr>")
 	}

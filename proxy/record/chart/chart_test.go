@@ -3,6 +3,7 @@ package chart_test
 import (
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"regexp"
@@ -155,6 +156,14 @@ func TestWhatWasInForceIsMarkedAndTold(t *testing.T) {
 	assert.Contains(t, figure, `<th scope="col">In force</th>`)
 	assert.Regexp(t, `<td>12:05</td><td>6</td><td>event &lt;sale&gt;, held by operators</td>`, figure)
 	assert.NotContains(t, lines(1, 2).Figure(), "In force")
+}
+
+func TestAScriptCanTellTheTimesOfATable(t *testing.T) {
+	l := lines(1, 2)
+	assert.NotContains(t, l.Figure(), "<td data-at", "a page without one tells them in its zone")
+	l.Live = true
+	assert.Contains(t, l.Figure(), `<th scope="col">Time, <span class="zone">UTC</span></th><th scope="col">queued</th>`)
+	assert.Contains(t, l.Figure(), fmt.Sprintf(`<td data-at="%d">12:01</td><td>2</td>`, noon.Add(time.Minute).UnixMilli()))
 }
 
 func TestValuesAreShort(t *testing.T) {

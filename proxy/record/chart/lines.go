@@ -171,28 +171,30 @@ func (l *Lines) legend(c *canvas) {
 // mostRows is how many rows the table of a figure has.
 const mostRows = 48
 
-func (l *Lines) table() [][]string {
-	head := []string{"Time"}
+func (l *Lines) table() table {
+	t := table{head: []string{"Time"}}
 	for _, line := range l.Lines {
-		head = append(head, line.Name)
+		t.head = append(t.head, line.Name)
 	}
 	marks := len(l.shown()) > 0
 	if marks {
-		head = append(head, "In force")
+		t.head = append(t.head, "In force")
 	}
-	rows := [][]string{head}
 	each := stepOf(l.To.Sub(l.From), mostRows)
 	for at := l.From.Truncate(each); !at.After(l.To); at = at.Add(each) {
-		row := []string{l.clock(at)}
+		r := row{cells: []string{l.clock(at)}}
+		if l.Live {
+			r.at = at
+		}
 		for _, line := range l.Lines {
-			row = append(row, formatValue(l.highest(line.Values, at, at.Add(each))))
+			r.cells = append(r.cells, formatValue(l.highest(line.Values, at, at.Add(each))))
 		}
 		if marks {
-			row = append(row, l.during(at, at.Add(each)))
+			r.cells = append(r.cells, l.during(at, at.Add(each)))
 		}
-		rows = append(rows, row)
+		t.rows = append(t.rows, r)
 	}
-	return rows
+	return t
 }
 
 // highest is the highest of the values of a time; NaN if none is known.

@@ -64,5 +64,5 @@ func (l *Lines) live() string {
 	text, _ := json.Marshal(v) // which are numbers and names
 	return fmt.Sprintf(`<figure class="chart-figure" data-values="%s"><figcaption>%s</figcaption>%s`+
 		`<details><summary>As a table</summary><div tabindex="0" role="group" aria-label="%s">%s</div></details></figure>`,
-		escape(string(text)), escape(l.Title), svg(l, narrow), escape(l.Title), tableOf(l.table()))
+		escape(string(text)), escape(l.Title), svg(l, narrow), escape(l.Title), l.table())
 }

@@ -56,6 +56,7 @@ func minute(at time.Time, n int) record.Minute {
 	}
 	calm := int(20 + 18*math.Sin(float64(n)/170) + float64(n*7%5))
 	s.Active, s.ActiveMost, s.Open, s.Admitted, m.LetIn = calm, calm+2, s.TotalActiveUsers-calm, calm/6, calm/6
+	m.GaveUp = new(0)
 	if n >= begins-10 && n < begins+120 {
 		s.Event, s.Prequeue = "winter-sale", n < begins
 	}
@@ -80,7 +81,7 @@ func busy(m *record.Minute, past int) {
 	s.Active = min(s.TotalActiveUsers, 60*(past+1))
 	s.ActiveMost, s.Open, s.Admitted = s.Active, 0, s.NewUsersPerMinute-past%2
 	s.QueueingSeconds, s.UsedSeconds, s.IdleSeconds = 60, 60*float64(s.Active), 60*float64(past%4)
-	m.LetIn = s.Admitted
+	m.LetIn, m.GaveUp = s.Admitted, new(past%5)
 	m.Refused = record.Refused{Busy: past % 3, Withheld: past % 7, BadTokens: past / 50}
 	var waited, told waits.Counter
 	for i := range s.Admitted {

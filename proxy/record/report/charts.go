@@ -21,11 +21,11 @@ func (r *Report) pictures() []Pictures {
 	whole := window{r.From, r.To}
 	busy, isPart := r.busy()
 	if !isPart {
-		return []Pictures{{"In pictures", drawn(r.active(whole), r.queued(whole), r.admitted(whole), r.waitsOverTime(whole), r.histogram())}}
+		return []Pictures{{"In pictures", drawn(append([]figure{r.active(whole), r.queued(whole)}, r.ofLine(whole)...))}}
 	}
 	return []Pictures{
-		{"In pictures", drawn(r.active(whole), r.queued(whole))},
-		{"While people waited", drawn(r.active(busy), r.queued(busy), r.admitted(busy), r.waitsOverTime(busy), r.histogram())},
+		{"In pictures", drawn([]figure{r.active(whole), r.queued(whole)})},
+		{"While people waited", drawn(append([]figure{r.active(busy), r.queued(busy)}, r.ofLine(busy)...))},
 	}
 }
 
@@ -50,8 +50,22 @@ func (r *Report) busy() (w window, isPart bool) {
 	return w, w.to.Sub(w.from) < r.To.Sub(r.From)/2
 }
 
+// figure is a chart.
+type figure interface{ Figure() string }
+
+// ofLine are the charts of what became of those who waited.
+func (r *Report) ofLine(w window) []figure {
+	figures := []figure{r.admitted(w), r.waitsOverTime(w), r.histogram()}
+	if r.People.GaveUp == nil || *r.People.GaveUp == 0 {
+		return figures
+	}
+	l := record.GaveUpChart(record.Within(r.Minutes, w.from, w.to))
+	l.From, l.To, l.Zone, l.Bands = w.from, w.to, r.zone, r.Bands
+	return append(figures, l)
+}
+
 // drawn draws figures.
-func drawn(figures ...interface{ Figure() string }) []template.HTML {
+func drawn(figures []figure) []template.HTML {
 	charts := make([]template.HTML, len(figures))
 	for i, f := range figures {
 		charts[i] = template.HTML(f.Figure()) // package chart escapes what it is given

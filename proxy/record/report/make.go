@@ -39,7 +39,7 @@ func Make(c Config) *Report {
 }
 
 func peopleOf(minutes []record.Minute, sum *record.Own) People {
-	p := People{LetIn: sum.LetIn, FromLine: sum.Waits.Visitors()}
+	p := People{LetIn: sum.LetIn, FromLine: sum.Waits.Visitors(), GaveUp: sum.GaveUp}
 	p.AtOnce = max(0, p.LetIn-p.FromLine)
 	for _, m := range minutes {
 		if m.Room != nil {

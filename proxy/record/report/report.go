@@ -63,6 +63,10 @@ type People struct {
 	AtOnce   int `json:"atOnce"`         // who had not waited
 	FromLine int `json:"fromLine"`       // who had
 	ByStore  int `json:"countedByStore"` // admissions of the whole room, as its store counted them while it was known
+
+	// GaveUp are those who waited and stopped checking in. Nil is not known: of several gates, none
+	// knows who goes on waiting at another.
+	GaveUp *int `json:"gaveUp"`
 }
 
 // Waits are those of the visitors who were let in from the line, in seconds: exact below half

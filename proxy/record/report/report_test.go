@@ -75,7 +75,7 @@ func TestThePageSaysWhatItShould(t *testing.T) {
 	want, err := os.ReadFile(golden)
 	require.NoError(t, err)
 	assert.Equal(t, string(want), text(t, page))
-	assert.Equal(t, 14, strings.Count(page, "<svg "), "each chart for wide and for narrow pages")
+	assert.Equal(t, 16, strings.Count(page, "<svg "), "each chart for wide and for narrow pages")
 	assert.NotRegexp(t, `(src|href)=`, page, "nothing comes from outside")
 	assert.NotContains(t, page, "<script")
 	assert.NotContains(t, page, "ZgotmplZ")

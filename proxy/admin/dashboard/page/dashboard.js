@@ -4,7 +4,7 @@
   const every = Number(document.body.dataset.every) || 3000;
   let heard = Date.now(), pending = 0;
 
-  const today = new Date().toDateString();
+  const today = new Date().toDateString(), zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
   const localize = of => {
     for (const time of of.querySelectorAll('time[datetime]')) {
       const at = new Date(time.dateTime);
@@ -12,14 +12,27 @@
       if (time.textContent !== text) time.textContent = text;
       time.title = at.toString();
     }
-    for (const tick of of.querySelectorAll('.tick[data-at]')) {
-      const at = new Date(Number(tick.dataset.at));
-      tick.textContent = tick.textContent.includes(':') ? at.toLocaleTimeString(undefined, {hour: '2-digit', minute: '2-digit', hourCycle: 'h23'}) : at.toLocaleDateString(undefined, {day: 'numeric', month: 'short'});
+    for (const cell of of.querySelectorAll('[data-at]')) { // 15:04, 28 Nov, or both
+      const at = new Date(Number(cell.dataset.at)), text = cell.textContent;
+      const parts = {...text.includes(' ') && {day: 'numeric', month: 'short'}, ...text.includes(':') && {hour: '2-digit', minute: '2-digit', hourCycle: 'h23'}};
+      cell.textContent = at.toLocaleString(undefined, parts);
+    }
+    for (const name of of.querySelectorAll('.zone')) name.textContent = zone;
+    for (const link of of.querySelectorAll('[data-day]')) { // to the report of the viewer's day
+      const at = new Date(link.dataset.day), to = new URL(link.href);
+      at.setDate(at.getDate() - (link.dataset.ago ?? 0));
+      to.search = new URLSearchParams({day: at.toLocaleDateString('sv'), timezone: zone});
+      link.href = to;
+      if ('ago' in link.dataset) link.textContent = at.toLocaleDateString(undefined, {weekday: 'long', day: 'numeric', month: 'long'});
     }
     const moment = ms => new Date(Number(ms)).toLocaleString(undefined, {dateStyle: 'short', timeStyle: 'medium'});
     for (const title of of.querySelectorAll('title[data-from]')) {
       const {from, to, name} = title.dataset;
       title.textContent = to ? `${name}, ${moment(from)} to ${moment(to)}` : `${moment(from)} ${name}`;
+    }
+    for (const chart of of.querySelectorAll('[data-values] svg')) {
+      const bands = [...chart.querySelectorAll('.band title')].map(title => title.textContent);
+      if (bands.length) chart.querySelector('title').textContent = `${chart.closest('figure').querySelector('figcaption').textContent}. Marked: ${bands.join('; ')}`;
     }
   };
 
@@ -118,7 +131,6 @@
       const at = new Date(input.value + 'Z');
       if (input.value) input.value = new Date(at - at.getTimezoneOffset() * 60000).toISOString().slice(0, input.value.length);
     }
-    for (const zone of typed.querySelectorAll('.zone')) zone.textContent = Intl.DateTimeFormat().resolvedOptions().timeZone;
     typed.addEventListener('formdata', event => {
       for (const input of typed.querySelectorAll('[type=datetime-local]')) {
         if (input.value) event.formData.set(input.name, new Date(input.value).toISOString());
