@@ -219,9 +219,9 @@ func (a *api) favour(r *http.Request, of Room, code string, ahead bool) error {
 	if err != nil {
 		return err
 	}
-	what := "visitor put ahead"
+	what := visitorAhead
 	if !ahead {
-		what = "visitor no longer ahead"
+		what = visitorBack
 	}
 	a.note(r, of, what, code)
 	return nil

@@ -154,7 +154,7 @@ func (a *api) showEvents(w http.ResponseWriter, r *http.Request, of Room) {
 func (a *api) showHistory(w http.ResponseWriter, r *http.Request, of Room) {
 	now, name := a.Clock(), of.Queue().Name()
 	v := dashboard.History{Frame: a.roomFrame(r, of, "history"), Resource: "/api/v1/rooms/" + name}
-	v.Changes = changesOf(a.Record.Excerpt(name, now.Add(-24*time.Hour), now.Add(time.Second)).Changes)
+	v.Changes = a.changesOf(of, a.Record.Excerpt(name, now.Add(-24*time.Hour), now.Add(time.Second)).Changes)
 	for day := range record.Days {
 		from := now.UTC().Truncate(24*time.Hour).AddDate(0, 0, -day)
 		v.Days = append(v.Days, dashboard.Day{Name: from.Format("Monday, 2 January"), Key: from.Format(time.DateOnly), Ago: day})

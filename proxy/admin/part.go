@@ -31,6 +31,8 @@ type Part struct {
 	Section func(context.Context) (template.HTML, error)
 	// Tab is the feature's page of rooms, beside those that all rooms have; the zero Tab for none.
 	Tab Tab
+	// Final says, of what the feature notes that operators have done, why History does not undo it.
+	Final map[string]string
 	// Find returns the visitors of a room whom the feature knows by a text; nil for a feature that knows
 	// nobody.
 	Find func(ctx context.Context, of Room, text string) ([]queue.ID, error)

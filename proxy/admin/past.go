@@ -4,22 +4,16 @@ import (
 	"fmt"
 	"html/template"
 	"net/http"
-	"slices"
 	"strconv"
 	"time"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/admin/dashboard"
 	"github.com/fairdoor-gate/fairdoor/proxy/record"
 	"github.com/fairdoor-gate/fairdoor/proxy/record/chart"
-	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
-const (
-	// maximaOver is the time of which the largest numbers are told.
-	maximaOver = 24 * time.Hour
-	// maxChanges is how many changes the dashboard lists.
-	maxChanges = 50
-)
+// maximaOver is the time of which the largest numbers are told.
+const maximaOver = 24 * time.Hour
 
 // addHistory adds to a room what the record has of it: the largest numbers, waits, and charts. The
 // record has all rooms of a family together, and so nothing of each of them.
@@ -90,18 +84,6 @@ func waitsOf(w waitsJSON) dashboard.Waits {
 		v.InTime = 100 * w.InTime / w.Knew
 	}
 	return v
-}
-
-// changesOf lists changes, the latest first.
-func changesOf(list []record.Change) []dashboard.Change {
-	var changes []dashboard.Change
-	for _, c := range slices.Backward(list[max(0, len(list)-maxChanges):]) {
-		f := queue.Setting(c.What)
-		changes = append(changes, dashboard.Change{
-			At: c.At, By: c.By, What: c.What, From: inWords(c.From), To: inWords(c.To), Done: c.At.UnixMilli(), Setting: f != nil && f.Live,
-		})
-	}
-	return changes
 }
 
 // chartsOf draws the charts of some minutes, with the changes that operators have made.

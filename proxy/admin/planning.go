@@ -137,7 +137,12 @@ func (a *api) askAboutEvent(w http.ResponseWriter, r *http.Request, of Room) {
 		a.refuse(w, r, of, http.StatusNotFound, "Nothing was changed: there is no such event.", nil)
 		return
 	}
-	shown := eventOf(of, &e, a.Clock())
+	a.askWhether(w, r, of, what, &e, q)
+}
+
+// askWhether asks whether something is to be done to an event, which is shown as it is then.
+func (a *api) askWhether(w http.ResponseWriter, r *http.Request, of Room, what string, e *event.Event, q dashboard.Question) {
+	shown := eventOf(of, e, a.Clock())
 	q.Title, q.Event = deeds[what].question+" "+e.Name+"?", &shown
 	if !e.Prequeue.IsZero() && (what == planEvent || what == editEvent) {
 		q.Warnings = append(q.Warnings, "From the prequeue on everybody new is held, until the event starts.")
@@ -205,5 +210,5 @@ func (a *api) changeEventInPage(w http.ResponseWriter, r *http.Request, of Room)
 		return
 	}
 	done := &dashboard.Done{Text: name + " " + deeds[what].done, Undo: &dashboard.Undo{Action: pageOf(of, "events/change"), Fields: undo}}
-	a.tell(w, r, pageOf(of, "events"), done)
+	a.tell(w, r, pageOf(of, r.PostFormValue("page")), done)
 }

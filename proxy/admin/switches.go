@@ -151,6 +151,10 @@ func (a *api) undo(w http.ResponseWriter, r *http.Request, of Room) {
 	if !a.readForm(w, r, of) {
 		return
 	}
+	if strings.HasPrefix(r.PostFormValue("what"), ofEvent) {
+		a.undoEvent(w, r, of)
+		return
+	}
 	patch, asLeft := a.backTo(of, r.PostFormValue("done"), r.PostFormValue("what"))
 	lasts := time.Duration(0)
 	if until := parseMillis(r.PostFormValue("until")); until > 0 {
@@ -160,7 +164,7 @@ func (a *api) undo(w http.ResponseWriter, r *http.Request, of Room) {
 	case lasts < 0:
 		a.refuse(w, r, of, http.StatusGone, "Nothing was changed: what was before would have ended by itself meanwhile.", nil)
 	case len(patch) == 0:
-		a.refuse(w, r, of, http.StatusGone, "Nothing was changed: the record does not have this change any more.", nil)
+		a.refuse(w, r, of, http.StatusGone, goneFromRecord, nil)
 	case !asLeft || r.PostFormValue("version") != strconv.FormatInt(of.Describe().Configuration.Version, 10):
 		a.ask(w, r, of, patch, !asLeft)
 	default:
@@ -168,6 +172,9 @@ func (a *api) undo(w http.ResponseWriter, r *http.Request, of Room) {
 		a.changeAndTell(w, r, of, text, lasts)
 	}
 }
+
+// goneFromRecord is what somebody is told who undoes what nobody knows any more.
+const goneFromRecord = "Nothing was changed: the record does not have this change any more."
 
 // parseMillis reads a moment as addresses have it; 0 for what is none.
 func parseMillis(text string) int64 {

@@ -124,12 +124,12 @@ func (a *api) doToVisitor(r *http.Request, of Room, code, what string) (found bo
 	switch what {
 	case "renew":
 		if err = of.Queue().Renew(r.Context(), a.Clock(), id); err == nil {
-			a.noteVisitor(r, of, "visitor renewed", id)
+			a.noteVisitor(r, of, visitorRenewed, id)
 		}
 	case "end":
 		if found, err = of.Queue().Remove(r.Context(), a.Clock(), id); found && err == nil {
 			of.Disconnect(id)
-			a.noteVisitor(r, of, "visitor removed", id)
+			a.noteVisitor(r, of, visitorRemoved, id)
 		}
 	default:
 		return false, nil

@@ -154,7 +154,7 @@ func (a *api) renewVisitor(w http.ResponseWriter, r *http.Request, of Room, id q
 		a.storeFailed(w, of, err)
 		return
 	}
-	a.noteVisitor(r, of, "visitor renewed", id)
+	a.noteVisitor(r, of, visitorRenewed, id)
 	a.getVisitor(w, r, of, id)
 }
 
@@ -245,8 +245,8 @@ func (a *api) deleteVisitor(w http.ResponseWriter, r *http.Request, of Room, id 
 		noVisitor(w, of)
 	default:
 		of.Disconnect(id)
-		a.noteVisitor(r, of, "visitor removed", id)
-		a.log(of).Info("visitor removed", zap.String("by", a.by(r)))
+		a.noteVisitor(r, of, visitorRemoved, id)
+		a.log(of).Info(visitorRemoved, zap.String("by", a.by(r)))
 		w.WriteHeader(http.StatusNoContent)
 	}
 }

@@ -213,7 +213,7 @@ func (r *Room) withFile(d Document, file event.List, base queue.Settings, now ti
 func (d Document) madeBeside(file event.List, at time.Time) event.List {
 	return slices.DeleteFunc(slices.Clone(d.Events), func(e event.Event) bool {
 		i := file.Named(e.Name)
-		return e.FromFile || i >= 0 && (plan(&e) == plan(&file[i]) || !at.Before(e.End))
+		return e.FromFile || i >= 0 && (Plan(&e) == Plan(&file[i]) || !at.Before(e.End))
 	})
 }
 
@@ -224,7 +224,7 @@ func doubles(made, file event.List) []event.Fault {
 	for _, e := range made {
 		if i := file.Named(e.Name); i >= 0 {
 			faults = append(faults, event.Fault{Event: e.Name, At: i, Field: e.Name, Problem: fmt.Sprintf(
-				"is in the file (%s), and operators have made another event of this name (%s): delete theirs, or give the file's another name", plan(&file[i]), plan(&e))})
+				"is in the file (%s), and operators have made another event of this name (%s): delete theirs, or give the file's another name", Plan(&file[i]), Plan(&e))})
 		}
 	}
 	return faults
@@ -245,7 +245,7 @@ func (r *Room) renamed(made, file event.List) event.List {
 			e.Description = note
 		}
 		r.log.Warn("operators have made an event of the name that one of the file has; the file's counts, and theirs is kept under another name, suspended",
-			zap.String("event", was.Name), zap.String("file", plan(&file[at])), zap.String("made", plan(&was)), zap.String("kept_as", e.Name))
+			zap.String("event", was.Name), zap.String("file", Plan(&file[at])), zap.String("made", Plan(&was)), zap.String("kept_as", e.Name))
 	}
 	return made
 }

@@ -3,6 +3,7 @@ package overrides
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
@@ -21,7 +22,8 @@ type Change struct {
 	At       time.Time // by the store's clock
 	By       string    // who made it: an operator, "file", "event" for what an event changes by its times, or "time" for a change that has ended
 	What     string    // the name of the setting, "event" for the event in force, or "event" and the name of a planned one
-	From, To string    // settings as in the file; empty for none
+	From, To string    // settings as in the file, and events as [Plan] writes them; empty for none
+	Was      string    // of a planned event: all that it was, as JSON; empty for none
 }
 
 // noted is the latest configuration of a room whose changes have been told.
@@ -107,21 +109,36 @@ func (d *difference) events(before, c queue.Configuration) {
 	was, is := Of(before).Events, Of(c).Events
 	for _, e := range was {
 		if is.Named(e.Name) < 0 {
-			d.add("event "+e.Name, plan(&e), "")
+			d.event(&e, nil)
 		}
 	}
 	for _, e := range is {
-		from := ""
+		var before *event.Event
 		if i := was.Named(e.Name); i >= 0 {
-			from = plan(&was[i])
+			before = &was[i]
 		}
-		d.add("event "+e.Name, from, plan(&e))
+		d.event(before, &e)
 	}
 }
 
-// plan is an event in a line, with what it has. Of a page and a description it has the first digits
+// event adds the change of a planned event, if it is one. Nil is none.
+func (d *difference) event(before, after *event.Event) {
+	c := Change{At: d.at, By: d.by}
+	if before != nil {
+		text, _ := json.Marshal(before) // an event can always be written
+		c.What, c.From, c.Was = "event "+before.Name, Plan(before), string(text)
+	}
+	if after != nil {
+		c.What, c.To = "event "+after.Name, Plan(after)
+	}
+	if c.From != c.To {
+		d.changes = append(d.changes, c)
+	}
+}
+
+// Plan is an event in a line, with what it has. Of a page and a description it has the first digits
 // of a hash.
-func plan(e *event.Event) string {
+func Plan(e *event.Event) string {
 	text := e.Start.UTC().Format(time.RFC3339) + " to " + e.End.UTC().Format(time.RFC3339)
 	if !e.Prequeue.IsZero() {
 		text += ", prequeue from " + e.Prequeue.UTC().Format(time.RFC3339)

@@ -1,6 +1,7 @@
 package overrides_test
 
 import (
+	"encoding/json"
 	"testing"
 	"time"
 
@@ -40,6 +41,9 @@ func TestChangesOfEventsAreToldByWhomeverMadeThem(t *testing.T) {
 		}
 	}
 	const as = "2021-05-27T16:04:10Z to 2021-05-27T17:04:10Z, prequeue from 2021-05-27T15:58:10Z, shuffled, session_duration 30s"
+	whole, err := json.Marshal(sale())
+	require.NoError(t, err)
+	was := string(whole)
 	require.NoError(t, edit(a, start, sale()))
 	follow(t, start, a, b)
 	tells(overrides.Change{By: "ann", What: "event sale", To: as})
@@ -47,7 +51,7 @@ func TestChangesOfEventsAreToldByWhomeverMadeThem(t *testing.T) {
 	suspended.Suspended, suspended.Page = true, "<p>"
 	require.NoError(t, edit(b, start, suspended))
 	follow(t, start, a, b)
-	tells(overrides.Change{By: "ann", What: "event sale", From: as, To: as + ", page 33f27994, suspended"})
+	tells(overrides.Change{By: "ann", What: "event sale", From: as, To: as + ", page 33f27994, suspended", Was: was})
 	require.NoError(t, edit(b, start, sale()))
 	follow(t, start, a, b)
 	noted = [2][]overrides.Change{}
@@ -62,5 +66,5 @@ func TestChangesOfEventsAreToldByWhomeverMadeThem(t *testing.T) {
 		overrides.Change{By: "event", What: "session_duration", From: "30s", To: "5m"})
 	require.NoError(t, b.EditEvents(bg, start.Add(71*time.Minute), "ben", func(event.List) (event.List, error) { return nil, nil }))
 	follow(t, start.Add(71*time.Minute), a, b)
-	tells(overrides.Change{By: "ben", What: "event sale", From: as})
+	tells(overrides.Change{By: "ben", What: "event sale", From: as, Was: was})
 }

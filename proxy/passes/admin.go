@@ -29,11 +29,17 @@ type operators struct {
 func (f *Feature) Admin(a admin.API) admin.Part {
 	const all = "/api/v1/rooms/{room}/passes"
 	o := operators{a, f}
-	return admin.Part{Document: document, Tab: o.tab(), Find: o.find, Resources: []admin.Resource{
+	return admin.Part{Document: document, Tab: o.tab(), Find: o.find, Final: final, Resources: []admin.Resource{
 		{Pattern: "GET " + all, Answer: o.withPasses(o.getPasses)},
 		{Pattern: "POST " + all, Answer: o.withPasses(o.postPasses)},
 		{Pattern: "DELETE " + all + "/{pass}", Answer: admin.Patient(o.withPasses(o.deletePasses))},
 	}}
+}
+
+// final says why what is noted of passes is not undone.
+var final = map[string]string{
+	"passes made": "Revoke them on the page Passes.", "passes revoked": "Whoever has a revoked pass needs another: make one.",
+	"sessions of passes ended": "Whoever is out comes back as a newcomer.",
 }
 
 // withPasses finds the room that the path names, and its passes.

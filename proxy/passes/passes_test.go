@@ -380,6 +380,7 @@ func TestPassesAreMadeShownAndRevokedInTheDashboard(t *testing.T) {
 	history := f.API(http.MethodGet, "/rooms/shop/history", "", nil).Body
 	assert.Contains(t, history, "Friday press (in, 1 × 10)")
 	assert.Contains(t, history, "passes revoked")
+	assert.Contains(t, history, "Whoever has a revoked pass needs another: make one.", "why there is no button")
 }
 
 func TestALinkForEachIsMadeInTheDashboard(t *testing.T) {

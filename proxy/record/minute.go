@@ -114,6 +114,7 @@ type Change struct {
 	What string    `json:"what"`           // the name of a setting, or what was done to a visitor
 	From string    `json:"from,omitempty"` // the value before; empty for none
 	To   string    `json:"to,omitempty"`
+	Was  string    `json:"was,omitempty"` // a planned event as it was before, as JSON
 }
 
 // Excerpt is what a record has of a room in a time, in order.

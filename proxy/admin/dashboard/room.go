@@ -166,8 +166,8 @@ type Override struct {
 type Change struct {
 	At                 time.Time
 	By, What, From, To string
-	Done               int64 // when, in milliseconds
-	Setting            bool  // it can be put back
+	Undo               *Undo  // nil: it is not undone here
+	Why                string // it is not
 }
 
 // Occupants are the people who are in, as far as their names are known.

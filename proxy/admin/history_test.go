@@ -1,0 +1,133 @@
+package admin_test
+
+import (
+	"html"
+	"net/http"
+	"net/url"
+	"regexp"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// trail is the history of the shop, whose clock goes on with each thing that is done.
+type trail struct {
+	t  *testing.T
+	g  *gate
+	o  *operator
+	at time.Time
+}
+
+func newTrail(t *testing.T) *trail {
+	x := &trail{t: t, g: newGate(t), at: now}
+	x.o = &operator{handler: x.g.handlerAt("", func() time.Time { return x.at })}
+	return x
+}
+
+// do sends a form, and says yes to the question that it is answered with.
+func (x *trail) do(path string, form url.Values) {
+	x.t.Helper()
+	x.at = x.at.Add(time.Minute)
+	asked := x.o.send("/rooms/shop/"+path, form)
+	require.Equal(x.t, http.StatusOK, asked.Code, asked.Body.String())
+	action, fields := x.form(asked.Body.String())
+	require.NotEmpty(x.t, action, asked.Body.String())
+	done := x.o.send(action, fields)
+	require.Equal(x.t, http.StatusSeeOther, done.Code, done.Body.String())
+	require.NoError(x.t, x.g.shop.Follow(x.t.Context(), x.at))
+}
+
+// form is the first form of a page that changes something.
+func (x *trail) form(page string) (action string, fields url.Values) {
+	found := regexp.MustCompile(`<form method="post" action="([^"]*)"`).FindStringSubmatch(page)
+	if found == nil {
+		return "", nil
+	}
+	return html.UnescapeString(found[1]), hidden(x.t, page, found[1])
+}
+
+// latest is the end of the latest line of the history that is about something: what it became, and a
+// button or why there is none.
+func (x *trail) latest(what string) string {
+	x.t.Helper()
+	line := regexp.MustCompile(`<td><code>` + regexp.QuoteMeta(what) + `</code></td>(.*?)</tr>`).FindStringSubmatch(x.o.send("/rooms/shop/history", nil).Body.String())
+	require.NotNil(x.t, line, what)
+	return line[1]
+}
+
+// putBack undoes what the latest line about something says.
+func (x *trail) putBack(what string) {
+	x.t.Helper()
+	action, fields := x.form(x.latest(what))
+	require.NotEmpty(x.t, action, x.latest(what))
+	x.at = x.at.Add(time.Minute)
+	asked := x.o.send(action, fields).Body.String()
+	to, answer := x.form(asked)
+	require.NotEmpty(x.t, to, asked)
+	done := x.o.send(to, answer)
+	require.Equal(x.t, http.StatusSeeOther, done.Code, done.Body.String())
+	require.NoError(x.t, x.g.shop.Follow(x.t.Context(), x.at))
+}
+
+func TestHistoryPutsBackMessagesAndHolds(t *testing.T) {
+	x := newTrail(t)
+	x.do("ask", url.Values{"was.message": {""}, "message": {"Back at eight."}})
+	x.do("ask", url.Values{"was.queue_all": {"false"}, "queue_all": {"true"}})
+	x.putBack("queue_all")
+	assert.False(t, x.g.shop.Room.Queue().Settings().QueueAll)
+	x.putBack("message")
+	assert.Empty(t, x.g.shop.Room.Queue().Settings().Message)
+	page := x.o.send("/rooms/shop/history", nil).Body.String()
+	assert.Contains(t, page, "It is as before again.", "what has been put back has no button")
+}
+
+func TestHistoryPutsBackWhatWasDoneToEvents(t *testing.T) {
+	x := newTrail(t)
+	const sale = "event sale"
+	names := func() (list []string) {
+		for _, e := range x.g.shop.Events() {
+			list = append(list, e.Name)
+		}
+		return list
+	}
+	plan := url.Values{"do": {"plan"}, "page": {"events"}, "name": {"sale"}, "description": {"Skis"}, "start": {"2021-05-28T17:00"}, "end": {"2021-05-28T18:00"}}
+	x.do("events/ask", plan)
+	require.Equal(t, []string{"sale"}, names())
+	x.putBack(sale)
+	assert.Empty(t, names(), "what was planned is cancelled")
+	x.putBack(sale)
+	require.Equal(t, []string{"sale"}, names(), "and what was cancelled is planned again")
+	assert.Equal(t, "Skis", x.g.shop.Events()[0].Description, "with all that it had")
+
+	change := url.Values{"do": {"edit"}, "event": {"sale"}, "page": {"events"}, "name": {"sale"}, "description": {"Skis"}, "start": {"2021-05-28T16:00"}, "end": {"2021-05-28T18:00"}}
+	x.do("events/ask", change)
+	x.putBack(sale)
+	assert.Equal(t, 17, x.g.shop.Events()[0].Start.UTC().Hour())
+	x.do("events/ask", url.Values{"do": {"suspend"}, "event": {"sale"}, "page": {"events"}})
+	x.putBack(sale)
+	assert.False(t, x.g.shop.Events()[0].Suspended)
+	assert.Contains(t, x.o.send("/rooms/shop/history", nil).Body.String(), "It is as before again.")
+}
+
+func TestHistoryAsksBeforeItUndoesWhatOthersHaveChangedSince(t *testing.T) {
+	x := newTrail(t)
+	x.do("events/ask", url.Values{"do": {"plan"}, "page": {"events"}, "name": {"sale"}, "start": {"2021-05-28T17:00"}, "end": {"2021-05-28T18:00"}})
+	action, fields := x.form(x.latest("event sale"))
+	x.do("events/ask", url.Values{"do": {"suspend"}, "event": {"sale"}, "page": {"events"}})
+	asked := x.o.send(action, fields).Body.String()
+	assert.Contains(t, asked, "Somebody has changed this room since")
+	assert.Contains(t, asked, "Cancel sale?")
+	fields.Set("done", "17")
+	assert.Equal(t, http.StatusGone, x.o.send(action, fields).Code)
+}
+
+func TestHistoryPutsBackWhoWasPutAhead(t *testing.T) {
+	x := newTrail(t)
+	code := "7F3K-Q2M9"
+	require.Equal(t, http.StatusNoContent, ask(x.g, http.MethodPut, "/api/v1/rooms/shop/visitors/code:"+code+"/ahead", "").Code)
+	x.putBack("visitor put ahead")
+	assert.False(t, x.g.shop.IsAhead(x.at, code))
+	assert.Contains(t, x.latest("visitor put ahead"), "It is as before again.")
+}
