@@ -1,6 +1,7 @@
 package proxy_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -13,7 +14,9 @@ import (
 
 	"github.com/fairdoor-gate/fairdoor/proxy"
 	"github.com/fairdoor-gate/fairdoor/proxy/gatetest"
+	"github.com/fairdoor-gate/fairdoor/proxy/record"
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // names are the rooms that the API lists.
@@ -266,4 +269,42 @@ func TestMetricsTellOfAFamilyAsOne(t *testing.T) {
 	assert.Positive(t, m["fairdoor_store_errors_total chat"].GetCounter().GetValue(), "of rooms that are gone")
 	assert.InDelta(t, 3, m["fairdoor_decisions_total admitted chat"].GetCounter().GetValue(), 0)
 	assert.InDelta(t, 0, m["fairdoor_family_rooms chat"].GetGauge().GetValue(), 0)
+}
+
+func TestEachRoomOfAFamilyHasTheItemsOfTheFamilyUnlessItSaysItsOwn(t *testing.T) {
+	listed, err := queue.ParseItems([]byte(`[{"name": "Seat", "price": "9 €", "left": 5}]`))
+	require.NoError(t, err)
+	f := gatetest.Start(t, gatetest.Family(func(r *proxy.RoomConfig) { r.Settings.Items = listed }))
+	told := map[string]any{}
+	for _, id := range []string{"a", "b", "c"} {
+		require.True(t, f.Visitor().Get("/room/"+id).In())
+	}
+	change := f.API(http.MethodPatch, "/api/v1/rooms/chat.b", `{"items": [{"name": "Seat", "price": "12 €", "left": 1}]}`, nil)
+	require.Equal(t, http.StatusOK, change.Status, change.Body)
+	f.Clock.Add(time.Second)
+	f.Status("chat.b")
+	for _, id := range []string{"a", "b", "c"} {
+		told[id] = f.Visitor().Get("/room/"+id, gatetest.AsJSON).Told("items").([]any)[0].(map[string]any)["price"]
+	}
+	assert.Equal(t, map[string]any{"a": "9 €", "b": "12 €", "c": "9 €"}, told)
+
+	recorded := func() map[string]string {
+		var e record.Excerpt
+		at := f.Clock.Now().UTC()
+		f.API(http.MethodGet, "/api/v1/rooms/chat/record?from="+at.Add(-time.Hour).Format(time.RFC3339)+"&to="+at.Add(time.Hour).Format(time.RFC3339), "", &e)
+		last := map[string]string{}
+		for _, offer := range e.Minutes[len(e.Minutes)-1].Room.Items {
+			var items queue.Items
+			require.NoError(t, json.Unmarshal(offer.Items, &items))
+			last[offer.Room] = string(items)
+		}
+		return last
+	}
+	own := `[{"name":"Seat","price":"12 €","left":1,"soldOut":false}]`
+	assert.Equal(t, map[string]string{"": string(listed), "chat.b": own}, recorded())
+	change = f.API(http.MethodPatch, "/api/v1/rooms/chat.b", `{"items": null}`, nil)
+	require.Equal(t, http.StatusOK, change.Status, change.Body)
+	f.Clock.Add(time.Second)
+	f.Status("chat.b")
+	assert.Equal(t, map[string]string{"": string(listed), "chat.b": ""}, recorded(), "the room has the family's again")
 }

@@ -2,7 +2,6 @@
 package history
 
 import (
-	"cmp"
 	"context"
 	"time"
 
@@ -64,7 +63,8 @@ func (f *Feature) Close() {
 // sample is how a room stands, or all rooms of a family together.
 func (f *Feature) sample(now time.Time, of *feature.Group) record.Sample {
 	setup, all := of.Setup, of.Gone
-	s, alone := record.Sample{Room: setup.Config.Name, At: now, Known: true, OriginFailing: setup.Origin.Failing()}, true
+	has := string(setup.Config.Settings.Items)
+	s, alone := record.Sample{Items: map[string]string{}, Room: setup.Config.Name, At: now, Known: true, OriginFailing: setup.Origin.Failing()}, true
 	for i, r := range of.Rooms {
 		status, at := r.Queue.Status(now)
 		if r.Queue.StoreFailing() {
@@ -77,7 +77,12 @@ func (f *Feature) sample(now time.Time, of *feature.Group) record.Sample {
 		}
 		s.Known = s.Known && !status.Recovering
 		addStanding(&s.Standing, r, &status)
-		s.Items = cmp.Or(s.Items, string(r.Queue.Numbers().Items()))
+		switch items := string(r.Queue.Numbers().Items()); {
+		case r.Queue.Name() == setup.Config.Name || items == has:
+			s.Items[""] = items
+		default:
+			s.Items[r.Queue.Name()] = items
+		}
 		alone = alone && r.Queue.Numbers().Nodes <= 1
 		all.Add(r)
 	}

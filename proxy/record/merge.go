@@ -103,6 +103,12 @@ func (s *Standing) merge(o *Standing, first bool) *Standing {
 	both.ActiveMost, both.QueuedMost = max(s.ActiveMost, o.ActiveMost), max(s.QueuedMost, o.QueuedMost)
 	both.Admitted, both.TellsMinutes = max(s.Admitted, o.Admitted), cmp.Or(s.TellsMinutes, o.TellsMinutes)
 	both.Held, both.SoldOut = s.Held || o.Held, s.SoldOut || o.SoldOut
+	both.Items = slices.Clone(s.Items)
+	for _, offer := range o.Items { // of rooms of a family that the other gate does not have
+		if !slices.ContainsFunc(s.Items, func(known Offer) bool { return known.Room == offer.Room }) {
+			both.Items = append(both.Items, offer)
+		}
+	}
 	return &both
 }
 

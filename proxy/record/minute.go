@@ -51,14 +51,15 @@ type Standing struct {
 	SoldOut  bool   `json:"soldOut,omitempty"`  // the room was closed for it at some moment
 
 	// Items are what people who waited were told that there was to buy, first from the beginning of the
-	// minute, and then whenever it changed.
+	// minute, and then whenever it changed: at most mostOffers.
 	Items []Offer `json:"items,omitempty"`
 }
 
 // Offer is what there was to buy from a moment on.
 type Offer struct {
 	At    time.Time       `json:"at"`
-	Items json.RawMessage `json:"items"` // a list of queue.Item
+	Room  string          `json:"room,omitempty"` // of a family, that was told other than the family has it
+	Items json.RawMessage `json:"items"`          // a list of queue.Item; empty of a room that was told the same as the family again
 }
 
 // Own is what one gate has done in a minute. That of several gates can be added up, but for GaveUp.

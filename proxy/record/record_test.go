@@ -378,7 +378,7 @@ func TestWhatPeopleWereToldThatThereIsToBuyIsKeptWithItsTime(t *testing.T) {
 	r := record.Open(dir, at, zap.NewNop())
 	tell := func(second int, items string) {
 		now := at.Add(time.Duration(second) * time.Second)
-		r.Observe(now, record.Sample{Room: "shop", At: now, Known: true, Items: items})
+		r.Observe(now, record.Sample{Room: "shop", At: now, Known: true, Items: map[string]string{"": items}})
 	}
 	const some, fewer = `[{"name":"Standing","price":"49 €","left":2,"soldOut":false}]`, `[{"name":"Standing","price":"59 €","left":1,"soldOut":false}]`
 	tell(0, "")

@@ -3,6 +3,8 @@ package record
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/fairdoor-gate/fairdoor/queue/waits"
@@ -25,7 +27,9 @@ type Sample struct {
 	// the sums over time are left to the record.
 	Known    bool
 	Standing Standing
-	Items    string // that people who wait are told, in JSON, "" for none; of a family, of its first room that has any
+	// Items are what people who wait are told that there is to buy, in JSON: under "" what the room, or the
+	// family, has, and under their names that of the rooms of a family which are told something else.
+	Items map[string]string
 
 	StoreFailing, OriginFailing bool
 
@@ -137,16 +141,28 @@ func (m *Minute) stand(s *Standing, seconds float64) {
 	}
 }
 
+// mostOffers bounds what is kept of a minute in which what there is to buy changes all the time.
+const mostOffers = 500
+
 // offer takes in what there is to buy, unless that is so already.
 func (s *Standing) offer(now *Sample) {
 	const none = "[]"
-	last, told := none, cmp.Or(now.Items, none)
-	if n := len(s.Items); n > 0 {
-		last = string(s.Items[n-1].Items)
+	last := map[string]string{}
+	for _, o := range s.Items {
+		last[o.Room] = string(o.Items)
 	}
-	if last != told {
-		s.Items = append(s.Items[:len(s.Items):len(s.Items)], Offer{now.At.UTC(), json.RawMessage(told)})
+	told := maps.Clone(last)
+	for room := range told {
+		told[room] = none
 	}
+	maps.Copy(told, now.Items)
+	offers := s.Items[:len(s.Items):len(s.Items)] // somebody may be reading it
+	for _, room := range slices.Sorted(maps.Keys(told)) {
+		if items := cmp.Or(told[room], none); items != cmp.Or(last[room], none) && len(offers) < mostOffers {
+			offers = append(offers, Offer{now.At.UTC(), room, json.RawMessage(items)})
+		}
+	}
+	s.Items = offers
 }
 
 // add takes in what has been counted since before.

@@ -3,6 +3,8 @@
 package recordtest
 
 import (
+	"encoding/json"
+	"fmt"
 	"math"
 	"time"
 
@@ -14,7 +16,7 @@ import (
 // operators hold everyone new from 18:20 to 18:26, and from 19:50 until the event ends at 20:00
 // everything is sold out. People wait until shortly before 20:00. From 18:40 to 18:48 the gate is
 // not there, and from 19:10 on the store does not answer for three minutes. At 19:00 an operator
-// raises the limits.
+// raises the limits. Standing places cost 49 €, and 59 € from 19:00 on; what a seat costs is not told.
 var Day = time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
 
 // Sale is the record of the Day, up to 22:30.
@@ -61,6 +63,9 @@ func minute(at time.Time, n int) record.Minute {
 		s.Event, s.Prequeue = "winter-sale", n < begins
 	}
 	s.Held, s.SoldOut = n >= begins+20 && n < begins+26, n >= begins+110 && n < begins+120
+	if past := n - begins; past >= 0 && past < 120 {
+		s.Items = []record.Offer{{At: at, Items: offered(past)}}
+	}
 	if past := n - begins; past >= 0 && past < over {
 		busy(&m, past)
 	}
@@ -68,6 +73,15 @@ func minute(at time.Time, n int) record.Minute {
 		m.Room, m.Own = nil, record.Own{StoreFailingSeconds: 60, StoreErrors: 58, WithoutStore: 4}
 	}
 	return m
+}
+
+// offered is what there is to buy, so many minutes after the begin of the sale.
+func offered(past int) json.RawMessage {
+	price, left := 49, max(0, 20*(110-past))
+	if past >= 60 {
+		price = 59
+	}
+	return fmt.Appendf(nil, `[{"name":"Standing <A>","price":"%d €","left":%d,"soldOut":%t},{"name":"Seat","left":null,"soldOut":false}]`, price, left, left == 0)
 }
 
 // busy is a minute in which people wait, so many minutes after the begin of the sale.

@@ -56,6 +56,17 @@ func (r *Report) Time(at time.Time) string {
 	return at.Format("15:04")
 }
 
+// Second is Time, to the second.
+func (r *Report) Second(at time.Time) string {
+	if text := r.Time(at); text == "24:00" {
+		return text
+	}
+	if r.severalDays() {
+		return at.In(r.zone).Format("2 Jan 15:04:05")
+	}
+	return at.In(r.zone).Format("15:04:05")
+}
+
 // severalDays says whether the report has more than a day.
 func (r *Report) severalDays() bool {
 	return r.From.In(r.zone).Format(time.DateOnly) != r.To.Add(-time.Nanosecond).In(r.zone).Format(time.DateOnly)

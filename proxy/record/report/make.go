@@ -33,6 +33,7 @@ func Make(c Config) *Report {
 		Active: record.PeakOf(all.Minutes, record.Active), Admitted: record.PeakOf(all.Minutes, record.Admitted),
 		Queued: record.PeakOf(all.Minutes, record.Queued),
 		Slots:  slotsOf(all.Minutes), Queues: queuesOf(all.Minutes), Refused: sum.Refused, Faults: faultsOf(&sum),
+		Items:   itemsOf(all.Minutes, c.To),
 		Bands:   append([]chart.Band{}, all.Bands()...),
 		Changes: append([]record.Change{}, all.Changes...), Minutes: append([]record.Minute{}, all.Minutes...),
 	}

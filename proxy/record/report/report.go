@@ -4,6 +4,7 @@
 //	report.go  the report, as JSON has it
 //	make.go    how it is made of the minutes
 //	queues.go  when people waited, and what is not known
+//	items.go   what people were told that there was to buy
 //	html.go    the report as a page that needs nothing else
 //	charts.go  its pictures
 package report
@@ -35,6 +36,7 @@ type Report struct {
 	Queues   []Span          `json:"queues"`   // when people waited
 	Refused  record.Refused  `json:"refused"`
 	Faults   Faults          `json:"faults"`
+	Items    []Item          `json:"items"` // what people who waited were told that there was to buy
 	Bands    []chart.Band    `json:"bands"` // when an event, a prequeue or a hold was in force, or the room was sold out
 	Changes  []record.Change `json:"changes"`
 	Minutes  []record.Minute `json:"minutes"` // that all of this, and the pictures, are made of
