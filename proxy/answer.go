@@ -215,12 +215,17 @@ func (a *answers) problem(w http.ResponseWriter, r *http.Request, status int, la
 
 // problemOf is problem for one of a kind.
 func (a *answers) problemOf(w http.ResponseWriter, r *http.Request, kind templates.Kind, status int, languages *templates.Languages) {
+	a.problemFor(w, r, kind, status, languages, templates.SupportCode{})
+}
+
+// problemFor is problemOf for a visitor with a support code, where the kind has one.
+func (a *answers) problemFor(w http.ResponseWriter, r *http.Request, kind templates.Kind, status int, languages *templates.Languages, code templates.SupportCode) {
 	if feature.WantsJSON(r) || feature.Subresource(r) {
-		feature.WriteProblem(w, r, status, a.problems.JSONOf(kind, status), feature.ProblemType)
+		feature.WriteProblem(w, r, status, templates.WithCode(a.problems.JSONOf(kind, status), code), feature.ProblemType)
 		return
 	}
 	h, language := w.Header(), languages.Match(feature.HeaderValue(r.Header["Accept-Language"]))
 	h["Content-Security-Policy"] = []string{a.problems.ContentSecurityPolicy()}
 	h["Content-Language"] = []string{language}
-	feature.WriteProblem(w, r, status, a.problems.PageOf(kind, status, language), feature.HTMLType)
+	feature.WriteProblem(w, r, status, templates.WithCode(a.problems.PageOf(kind, status, language), code), feature.HTMLType)
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -55,12 +56,17 @@ func TestOriginThatDoesNotAnswerIsExplained(t *testing.T) {
 			a = v.Get("/a?b=c")
 			assert.Equal(t, a.Header.Get("Retry-After")+"; url=/a?b=c", a.Header.Get("Refresh"), "also where the ticket has not changed")
 			assert.Contains(t, a.Body, "You keep your slot")
+			code := regexp.MustCompile(`[0-9A-Z]{4}-[0-9A-Z]{4}</code>`).FindString(a.Body)
+			var found struct{ Visitors []struct{ Status string } }
+			f.API(http.MethodGet, "/api/v1/visitors?q="+strings.TrimSuffix(code, "</code>"), "", &found)
+			require.Len(t, found.Visitors, 1, "operators find them by the code of the page")
 			a = v.Send(http.MethodPost, "/", nil)
 			assert.Empty(t, a.Header.Get("Refresh"), "what was sent would be lost")
 			a = v.Get("/", gatetest.AsJSON)
 			assert.Contains(t, a.Body, "You keep your slot")
 			assert.Equal(t, c.status, a.Status)
 			assert.Equal(t, "application/problem+json", a.Header.Get("Content-Type"))
+			assert.Contains(t, a.Body, `"supportCode":"`+strings.TrimSuffix(code, "</code>")+`"`)
 			assert.NotContains(t, a.Body, "127.0.0.1", "what went wrong is not told to strangers")
 
 			f.Site.Will(nil)

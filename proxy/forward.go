@@ -38,7 +38,8 @@ type passageKey struct{}
 // passage. A field without values is never sent.
 const admitted = "Fairdoor-Admitted"
 
-// unanswered marks it in the same way once the origin has not answered.
+// unanswered marks it in the same way once the origin has not answered. Until serve has answered
+// instead it has the status.
 const unanswered = "Fairdoor-Unanswered"
 
 // pass sends a request on to an origin, without our cookies. With assertions, one goes along that
@@ -96,23 +97,40 @@ func (g *Gate) forward(w http.ResponseWriter, r *http.Request, v *feature.Visit,
 	r = ask(r, v.Room, v.Setup, v)
 	w.Header()[admitted] = nil
 	known := v.Setup.Origin.Failing()
-	serve(w, outgoing(r, v.Setup.Assertions, true, g.o.Log), v, d.Ticket.ID, v.Setup.Watchers)
+	g.serve(w, outgoing(r, v.Setup.Assertions, true, g.o.Log), v, d.Ticket.ID, v.Setup.Watchers)
 	if _, failed := w.Header()[unanswered]; failed && !known {
 		v.Setup.Log.Warn("a visitor was told that the origin did not answer", v.Setup.SupportCode(d.Ticket.ID))
 	}
 }
 
-// serve has the origin answer a visitor with a ticket, while features watch.
-func serve(w http.ResponseWriter, r *http.Request, v *feature.Visit, ticket queue.ID, watchers []feature.Watcher) {
+// serve has the origin answer a visitor with a ticket, while features watch. If it does not answer,
+// the gate does.
+func (g *Gate) serve(w http.ResponseWriter, r *http.Request, v *feature.Visit, ticket queue.ID, watchers []feature.Watcher) {
 	if len(watchers) == 0 {
 		v.Setup.Origin.ServeVisitor(w, r, ticket)
+		if status := w.Header()[unanswered]; len(status) > 0 {
+			g.answerInstead(w, r, v, ticket, status[0])
+		}
 		return
 	}
 	w, watch := watchers[0].Writer(w, r, v, ticket)
 	if watch != nil {
 		defer watch.End()
 	}
-	serve(w, r, v, ticket, watchers[1:])
+	g.serve(w, r, v, ticket, watchers[1:])
+}
+
+// answerInstead answers an admitted visitor whose request the origin has left unanswered. They keep
+// their slot, and the page that tells them so loads itself again.
+func (g *Gate) answerInstead(w http.ResponseWriter, r *http.Request, v *feature.Visit, ticket queue.ID, text string) {
+	status, _ := strconv.Atoi(text) // which originFailed has written
+	h, again := w.Header(), tryAgain+rand.N(tryAgain)
+	h[unanswered] = nil
+	h["Retry-After"] = []string{strconv.Itoa(again)}
+	if r.Method == http.MethodGet {
+		h["Refresh"] = []string{feature.RefreshTo(again, r)}
+	}
+	g.problemFor(w, r, templates.SlotKept, status, v.Setup.Languages(), v.Setup.Pages.Support.CodeOf(ticket))
 }
 
 // keepsPrivate says whether shared caches may keep no answer to the visitor, who is in: they would
@@ -179,24 +197,19 @@ func (p *passage) revoke(r *http.Request) {
 	p.cookies = v.AppendCookies(nil, r, &room.Decision{Drop: true})
 }
 
-// originFailed answers a request that the origin left unanswered. An admitted
-// visitor keeps their slot, and the page that tells them so loads itself again.
+// originFailed answers a request that the origin left unanswered. That of an admitted visitor is
+// left to serve, which knows whose it is.
 func (g *Gate) originFailed(w http.ResponseWriter, r *http.Request, status int) {
-	languages, kind, h := g.languages, templates.Plain, w.Header()
+	languages, h := g.languages, w.Header()
 	if p, ok := r.Context().Value(passageKey{}).(*passage); ok {
 		feature.AddCookies(h, p.cookies, p.private)
 		languages = p.visit.Setup.Languages()
 	}
 	if _, ok := h[admitted]; ok && status >= http.StatusInternalServerError {
-		h[unanswered] = nil
-		kind = templates.SlotKept
-		again := tryAgain + rand.N(tryAgain)
-		h["Retry-After"] = []string{strconv.Itoa(again)}
-		if r.Method == http.MethodGet {
-			h["Refresh"] = []string{feature.RefreshTo(again, r)}
-		}
+		h[unanswered] = []string{strconv.Itoa(status)}
+		return
 	}
-	g.problemOf(w, r, kind, status, languages)
+	g.problem(w, r, status, languages)
 }
 
 // tryAgain is after how many seconds the page of a visitor whom the origin has not answered

@@ -137,8 +137,10 @@ func (t text) errorPages(values map[string]string) (map[problemKey][]byte, error
 		if !ok {
 			return nil, fmt.Errorf("no words for the problem %q", p.words)
 		}
+		values["code"] = ""
 		if p.kind == SlotKept {
 			words.Detail = t.Page["failing"]
+			values["code"] = " · " + html.EscapeString(t.Page["support"]) + ` <code dir="ltr">` + string(noCode[:]) + "</code>"
 		}
 		values["title"], values["detail"] = mustacheOf(words.Title), mustacheOf(words.Detail)
 		values["status"] = strconv.Itoa(p.status)

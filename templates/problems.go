@@ -1,6 +1,7 @@
 package templates
 
 import (
+	"bytes"
 	"net/http"
 )
 
@@ -87,6 +88,15 @@ func (p *Problems) PageOf(kind Kind, status int, code string) []byte {
 	return nearest(pages, kind, status)
 }
 
+// noCode stands for the support code of a visitor in the problems of the kind SlotKept.
+var noCode = SupportCode([]byte("....-...."))
+
+// WithCode returns what PageOf or JSONOf has returned for a problem of the kind SlotKept, with the
+// support code of its visitor.
+func WithCode(problem []byte, code SupportCode) []byte {
+	return bytes.Replace(problem, noCode[:], code[:], 1)
+}
+
 // JSON is the problem+json for a status, of the same list as [Problems.Page].
 // The bytes are shared: they must not be changed.
 func (p *Problems) JSON(status int) []byte { return p.JSONOf(Plain, status) }
@@ -120,6 +130,8 @@ type problemFields struct {
 	Title  string `json:"title"`
 	Status int    `json:"status"`
 	Detail string `json:"detail"`
+
+	SupportCode string `json:"supportCode,omitempty"`
 }
 
 // waitingProblem is the problem of a request that cannot wait, whose sender has to.
@@ -133,5 +145,9 @@ var waitingProblem = problemFields{
 // encode leaves the type out, which RFC 9457 reads as "about:blank": the title
 // is the status in words.
 func (p problem) encode() ([]byte, error) {
-	return encodeLine(problemFields{Title: http.StatusText(p.status), Status: p.status, Detail: p.detail})
+	fields := problemFields{Title: http.StatusText(p.status), Status: p.status, Detail: p.detail}
+	if p.kind == SlotKept {
+		fields.SupportCode = string(noCode[:])
+	}
+	return encodeLine(fields)
 }
