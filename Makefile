@@ -43,8 +43,8 @@ fmt: ## the house's formatting
 # program with the race detector. In virtual time one goroutine runs at a time: there it finds nothing, and takes ten times as long.
 UNRACED := cmd/fairdoor|cmd/fairdoor/config|examples/.*|proxy/(browsertest|cheats|endtoend|world)|queue/simulate(/.*)?|templates/.*
 # In these most tests do one thing after another: the detector has those of the files that name goroutines, or the contract of stores.
-HALF_RACED := queue/redisstore|queue/room|templates
-at_once = "^($$(grep -lE 'sync\.WaitGroup|go func|storetest\.Run' $(1:%=%/*_test.go) | \
+HALF_RACED := queue/waitlist|queue/redisstore|queue/memstore|queue/room|templates
+at_once = "^($$(grep -lE 'sync\.WaitGroup|go func|\.Go\(|storetest\.Run' $(1:%=%/*_test.go) | \
 	xargs awk 'FNR == 1 { raced = !/!race/ } raced && match($$0, /^func Test[A-Za-z0-9]*/) { print substr($$0, 6, RLENGTH - 5) }' | paste -sd '|'))$$"
 # All other packages are tested with the detector, but for the tests of these files (//go:build !race): in virtual time, or of memory, to
 # which the detector adds some.
