@@ -25,14 +25,21 @@ func addHappening(v *dashboard.Now, of Room, s StatusJSON) {
 	if s.Origin != nil {
 		v.Origin = measuredOf(s.Origin)
 	}
-	if p, seen := of.Queue().Proposal(); seen && p.Sightings > 0 {
-		v.Proposal = &dashboard.Proposal{
-			Text:             fmt.Sprintf("Proposed: total_active_users %d, new_users_per_minute %d. %s", p.TotalActive, p.NewPerMinute, explainProposal(&p)),
-			TotalActiveUsers: p.TotalActive, NewUsersPerMinute: p.NewPerMinute,
-		}
-	}
+	v.Proposal = proposalOf(of, "")
 	if s.ItemsLeft != nil {
 		v.Measures = append(v.Measures, dashboard.Measure{Name: "Items left, by the origin", Now: *s.ItemsLeft})
+	}
+}
+
+// proposalOf are the limits that are proposed for a room, on one of its pages; nil for none.
+func proposalOf(of Room, page string) *dashboard.Proposal {
+	p, seen := of.Queue().Proposal()
+	if !seen || p.Sightings == 0 {
+		return nil
+	}
+	return &dashboard.Proposal{
+		Text:             fmt.Sprintf("Proposed: total_active_users %d, new_users_per_minute %d. %s", p.TotalActive, p.NewPerMinute, explainProposal(&p)),
+		TotalActiveUsers: p.TotalActive, NewUsersPerMinute: p.NewPerMinute, Page: page, Room: of.Queue().Name(), Resource: "/api/v1/rooms/" + of.Queue().Name(),
 	}
 }
 

@@ -34,7 +34,7 @@ const soAgain = "It is as before again."
 func (a *api) changesOf(of Room, list []record.Change) []dashboard.Change {
 	var changes []dashboard.Change
 	for _, c := range slices.Backward(list[max(0, len(list)-maxChanges):]) {
-		v := dashboard.Change{At: c.At, By: c.By, What: c.What, From: inWords(c.From), To: inWords(c.To)}
+		v := dashboard.Change{At: c.At, By: c.By, What: c.What, From: valueInWords(c.What, c.From), To: valueInWords(c.What, c.To)}
 		v.Undo, v.Why = a.undoOf(of, c)
 		changes = append(changes, v)
 	}

@@ -52,7 +52,7 @@ func (x *trail) form(page string) (action string, fields url.Values) {
 // button or why there is none.
 func (x *trail) latest(what string) string {
 	x.t.Helper()
-	line := regexp.MustCompile(`<td><code>` + regexp.QuoteMeta(what) + `</code></td>(.*?)</tr>`).FindStringSubmatch(x.o.send("/rooms/shop/history", nil).Body.String())
+	line := regexp.MustCompile(`(?s)<code>` + regexp.QuoteMeta(what) + `</code>(.*?)</li>`).FindStringSubmatch(x.o.send("/rooms/shop/history", nil).Body.String())
 	require.NotNil(x.t, line, what)
 	return line[1]
 }

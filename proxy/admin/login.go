@@ -57,7 +57,7 @@ func isPage(r *http.Request) bool {
 // problem answers with what went wrong: browsers with a page, and programs with problem+json.
 func (a *api) problem(w http.ResponseWriter, r *http.Request, status int, detail string) {
 	if isPage(r) {
-		a.show(dashboard.Refusal{Frame: a.frame(r, refusalTitle(r, status)), Status: status, Detail: detail, Back: "/"}.Write(w, r))
+		a.show(dashboard.Refusal{Frame: a.frame(r, refusalTitle(r, status)), Status: status, Detail: detail, Back: "/", Refused: r.Method != http.MethodGet}.Write(w, r))
 		return
 	}
 	reply.Problem(w, status, detail)

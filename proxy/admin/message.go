@@ -28,6 +28,7 @@ func (a *api) showMessage(w http.ResponseWriter, r *http.Request, of Room) {
 			v.States = append(v.States, state.Name)
 		}
 	}
+	v.Items, v.ItemsWere = itemsOf(s.Items), string(s.Items)
 	languages, err := templates.LanguageCodes()
 	a.show(err)
 	v.Languages = languages

@@ -116,7 +116,7 @@ func occupantsOf(ctx context.Context, of Room) *dashboard.Occupants {
 func (a *api) showLimits(w http.ResponseWriter, r *http.Request, of Room) {
 	v := dashboard.Limits{
 		Frame: a.roomFrame(r, of, "limits"), Form: formOf(of.Queue().Name(), of.Queue().Settings()),
-		Overrides: overridesOf(overrides.Of(of.Describe().Configuration)),
+		Overrides: overridesOf(overrides.Of(of.Describe().Configuration)), Proposal: proposalOf(of, "limits"),
 	}
 	a.show(v.Write(w, r))
 }
@@ -129,7 +129,7 @@ func overridesOf(d overrides.Document) []dashboard.Override {
 		if err != nil {
 			text = string(value)
 		}
-		list = append(list, dashboard.Override{Name: name, Value: inWords(text), By: d.By[name].By, At: d.By[name].At, Until: d.By[name].Until})
+		list = append(list, dashboard.Override{Name: name, Value: valueInWords(name, text), By: d.By[name].By, At: d.By[name].At, Until: d.By[name].Until})
 	}
 	slices.SortFunc(list, func(a, b dashboard.Override) int {
 		if c := b.At.Compare(a.At); c != 0 {

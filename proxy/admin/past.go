@@ -5,6 +5,7 @@ import (
 	"html/template"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/admin/dashboard"
@@ -86,12 +87,28 @@ func waitsOf(w waitsJSON) dashboard.Waits {
 	return v
 }
 
+// toldShort is a change in a line, by whom it was made. A planned event is long.
+func toldShort(c record.Change) string {
+	what := fmt.Sprintf("%s: %s → %s", c.What, valueInWords(c.What, c.From), valueInWords(c.What, c.To))
+	if strings.HasPrefix(c.What, ofEvent) {
+		switch "" {
+		case c.From:
+			what = c.What + " is planned"
+		case c.To:
+			what = c.What + " is cancelled"
+		default:
+			what = c.What + " is changed"
+		}
+	}
+	return what + ", by " + c.By
+}
+
 // chartsOf draws the charts of some minutes, with the changes that operators have made.
 func chartsOf(minutes []record.Minute, changes []record.Change, to time.Time) []template.HTML {
 	bands := record.Excerpt{Minutes: minutes, Changes: changes}.Bands()
 	var marks []chart.Mark
 	for _, c := range changes {
-		marks = append(marks, chart.Mark{At: c.At, Text: fmt.Sprintf("%s: %s → %s, by %s", c.What, inWords(c.From), inWords(c.To), c.By)})
+		marks = append(marks, chart.Mark{At: c.At, Text: toldShort(c)})
 	}
 	from := minutes[0].At
 	draw := func(l chart.Lines) template.HTML {

@@ -88,7 +88,7 @@ func (*api) getProposal(w http.ResponseWriter, _ *http.Request, of Room) {
 
 func explainProposal(p *pressure.Proposal) string {
 	if p.AtLeast {
-		return fmt.Sprintf("No knee was seen yet: the origin bore %d people at a time and %d newcomers in a minute, and may bear more. The limits can be at least that.",
+		return fmt.Sprintf("The origin has not been seen to slow down: it bore %d people at a time and %d newcomers in a minute, and may bear more. The limits can be at least that.",
 			p.PeakActive, p.PeakArrivals)
 	}
 	return fmt.Sprintf("With more than %d people the origin gets slower. Each stays for %s on average, so %d newcomers a minute fill it.",

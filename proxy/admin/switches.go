@@ -18,9 +18,9 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue/setting"
 )
 
-// switches are the settings that the dashboard changes; the message has a page of its own. The API
+// switches are the settings that the dashboard changes; the message and the items have a page of their own. The API
 // changes more.
-var switches = []string{"total_active_users", "new_users_per_minute", "queueing_method", "queue_all", "suspended", "hold_active", "on_sold_out", "message"}
+var switches = []string{"total_active_users", "new_users_per_minute", "queueing_method", "queue_all", "suspended", "hold_active", "on_sold_out", "message", "items"}
 
 // warnings are what operators are told before they change a setting to a value.
 var warnings = map[string]map[string]string{
@@ -38,7 +38,7 @@ var warnings = map[string]map[string]string{
 func formOf(name string, s queue.Settings) dashboard.Form {
 	form := dashboard.Form{Room: name}
 	for _, name := range switches {
-		if name == "message" {
+		if name == "message" || name == "items" {
 			continue
 		}
 		f := queue.Setting(name)
@@ -129,7 +129,7 @@ func (a *api) changeAndTell(w http.ResponseWriter, r *http.Request, of Room, pat
 	var ends []time.Time // of what was before, by itself
 	for _, change := range a.changesAt(of, at) {
 		if queue.Setting(change.What) != nil {
-			done.What = append(done.What, dashboard.Line{Name: change.What, Now: inWords(change.From), Then: inWords(change.To)})
+			done.What = append(done.What, dashboard.Line{Name: change.What, Now: valueInWords(change.What, change.From), Then: valueInWords(change.What, change.To)})
 			done.Until = overrides.Of(c).By[change.What].Until
 			ends = append(ends, before[change.What].Until)
 		}
@@ -226,7 +226,7 @@ func (a *api) readForm(w http.ResponseWriter, r *http.Request, of Room) bool {
 
 // refuse answers with why nothing was changed.
 func (a *api) refuse(w http.ResponseWriter, r *http.Request, of Room, status int, detail string, faults []string) {
-	v := dashboard.Refusal{Frame: a.roomFrame(r, of, "-"), Status: status, Detail: detail, Faults: faults, Back: pageOf(of, r.PostFormValue("page"))}
+	v := dashboard.Refusal{Frame: a.roomFrame(r, of, "-"), Status: status, Detail: detail, Faults: faults, Back: pageOf(of, r.PostFormValue("page")), Refused: r.Method != http.MethodGet || status >= http.StatusInternalServerError}
 	v.Title = refusalTitle(r, status)
 	a.show(v.Write(w, r))
 }
@@ -246,6 +246,7 @@ func refusalTitle(r *http.Request, status int) string {
 // came with. The faults are all values that do not fit.
 func patchOf(r *http.Request) (patch map[string]json.RawMessage, faults []string) {
 	patch = map[string]json.RawMessage{}
+	readItems(r)
 	for _, name := range switches {
 		given, was := textOf(r, name), textOf(r, "was."+name)
 		if !r.PostForm.Has(name) || given == was {
@@ -254,6 +255,9 @@ func patchOf(r *http.Request) (patch map[string]json.RawMessage, faults []string
 		f := queue.Setting(name)
 		v, problem := f.Parse(given)
 		if problem != "" {
+			if name == "items" {
+				given = "a list"
+			}
 			faults = append(faults, name+" is "+given+", which "+problem)
 			continue
 		}
@@ -308,7 +312,7 @@ func (a *api) ask(w http.ResponseWriter, r *http.Request, of Room, patch map[str
 		if own[name] != nil {
 			q.Warnings = append(q.Warnings, "The event "+now.Event.Name+" has its own "+name+". The change shows when the event is over.")
 		}
-		q.Lines = append(q.Lines, dashboard.Line{Name: name, Now: inWords(valueOf(f, s)), Then: inWords(then)})
+		q.Lines = append(q.Lines, dashboard.Line{Name: name, Now: valueInWords(name, valueOf(f, s)), Then: valueInWords(name, then)})
 	}
 	numbers := of.Queue().Numbers()
 	if told := overrides.ReadTogether(&s, new(byOperators(next)), numbers.Reason()); told != "" {

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
@@ -122,4 +123,14 @@ func TestTheDashboardOfAPrequeueASlowedRoomAndShadowMode(t *testing.T) {
 			tab.RequireAccessible()
 		}
 	}
+	tab.Open(home + "/rooms/catalogue/limits")
+	tab.Screenshot("dashboard-proposal-desk")
+	tab.RequireAccessible()
+	proposed := browsertest.Eval[string](tab, `document.querySelector('#proposed [name=total_active_users]').value`)
+	tab.Do(chromedp.Click(chromedp.CSS("#proposed button")))
+	tab.Until(`document.querySelector('.answer .main')`)
+	assert.Contains(t, browsertest.Eval[[]string](tab, `[...document.querySelectorAll('.then')].map(e => e.textContent)`), proposed)
+	tab.Do(chromedp.Click(chromedp.CSS(".answer .main")))
+	tab.Until(`document.querySelector('.done')`)
+	assert.Equal(t, proposed, browsertest.Eval[string](tab, `document.getElementById('total_active_users').value`), "what is proposed is taken by one button")
 }

@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -164,6 +165,14 @@ func (d *desk) get(path string) string {
 	return string(text)
 }
 
+// someone is the support code of somebody who is in the shop.
+func (d *desk) someone() string {
+	d.t.Helper()
+	code := regexp.MustCompile(`/rooms/shop/visitors/([0-9A-Z]{4}-[0-9A-Z]{4})`).FindStringSubmatch(d.get("/rooms/shop"))
+	require.NotNil(d.t, code)
+	return code[1]
+}
+
 // setting is a setting of the shop, as the API has it.
 func (d *desk) setting(name string) string {
 	d.t.Helper()
@@ -176,18 +185,24 @@ func (d *desk) setting(name string) string {
 var pagesOfTheDashboard = map[string]string{
 	"rooms": "/", "now": "/rooms/shop", "limits": "/rooms/shop/limits", "message": "/rooms/shop/message", "events": "/rooms/shop/events", "history": "/rooms/shop/history",
 	"passes": "/rooms/shop/passes", "waitlist": "/rooms/chat/waitlist", "mails": "/rooms/chat/waitlist/mails", "changes": "/rooms/shop/events?change=last-pairs",
+	"visitors": "/visitors?q=a",
 }
+
+// devices are what the pages are looked at with.
+var devices = []struct {
+	device string
+	width  int64
+	scheme browsertest.Scheme
+}{{"phone", 390, browsertest.Light}, {"phone", 390, browsertest.Dark}, {"tablet", 768, browsertest.Light}, {"desk", 1440, browsertest.Light}, {"desk", 1440, browsertest.Dark}}
 
 func TestTheDashboardOnAPhoneATabletAndADesk(t *testing.T) {
 	t.Parallel()
 	d, tab := newDesk(t, ""), browser.Visitor(t)
 	browsertest.Call(tab, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: watchPolicy})
-	for _, l := range []struct {
-		device string
-		width  int64
-		scheme browsertest.Scheme
-	}{{"phone", 390, browsertest.Light}, {"tablet", 768, browsertest.Light}, {"desk", 1440, browsertest.Dark}} {
-		for name, path := range pagesOfTheDashboard {
+	all := maps.Clone(pagesOfTheDashboard)
+	all["visitor"], all["none"] = "/rooms/shop/visitors/"+d.someone(), "/rooms/chat/passes"
+	for name, path := range all {
+		for _, l := range devices {
 			tab.Look(l.scheme, l.width, 900)
 			tab.Open(d.url + path)
 			tab.Until(`document.querySelector('#age time').title`)
@@ -199,6 +214,14 @@ func TestTheDashboardOnAPhoneATabletAndADesk(t *testing.T) {
 			assert.Equal(t, l.width, browsertest.Eval[int64](tab, `document.documentElement.scrollWidth`), "%s, all open: nothing is cut off", what)
 			assert.Empty(t, browsertest.Eval[[]string](tab, `forbidden`), "what the page does is what its policy allows")
 		}
+	}
+	for _, l := range devices {
+		tab.Look(l.scheme, l.width, 900)
+		tab.Open(d.url + "/rooms/shop/history")
+		tab.Until(`document.querySelector('[data-ago]').href.includes('timezone')`)
+		tab.Open(browsertest.Eval[string](tab, `document.querySelector('[data-ago]').href`))
+		assert.Equal(t, l.width, browsertest.Eval[int64](tab, `document.documentElement.scrollWidth`), "the report of today")
+		tab.Screenshot(fmt.Sprintf("dashboard-report-%s-%s", l.device, l.scheme))
 	}
 }
 

@@ -56,10 +56,11 @@ func (c Question) Write(w http.ResponseWriter, r *http.Request) error {
 // Refusal says why nothing was changed.
 type Refusal struct {
 	Frame
-	Status int
-	Detail string
-	Faults []string
-	Back   string
+	Status  int
+	Detail  string
+	Faults  []string
+	Back    string
+	Refused bool // what was asked for was not done
 }
 
 // Write answers with the reason.

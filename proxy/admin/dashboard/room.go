@@ -32,6 +32,8 @@ type Now struct {
 type Proposal struct {
 	Text                                string
 	TotalActiveUsers, NewUsersPerMinute int
+	Page                                string // that asks, below the room
+	Room, Resource                      string // the room, and its resource of the API
 }
 
 // Write answers with the page.
@@ -44,6 +46,7 @@ type Limits struct {
 	Frame
 	Form      Form
 	Overrides []Override
+	Proposal  *Proposal
 }
 
 // Write answers with the page.
@@ -59,6 +62,8 @@ type Message struct {
 	State, Language   string // that are shown
 	States, Languages []string
 	Custom            bool   // the room has a page of its own
+	Items             []Item // what there is to buy, and lines for more
+	ItemsWere         string // as a file has them
 	Preview           string // the address of the page that is shown
 }
 
@@ -66,6 +71,9 @@ type Message struct {
 func (m Message) Write(w http.ResponseWriter, r *http.Request) error {
 	return write(w, r, http.StatusOK, "message.html", m)
 }
+
+// Item is a line of what there is to buy.
+type Item struct{ Name, Price, Left string }
 
 // Events is the page of the events of a room.
 type Events struct {

@@ -50,7 +50,7 @@
       const tell = () => {
         const at = new Date(values.from + values.step * slider.value);
         told.textContent = at.toLocaleString(undefined, {dateStyle: 'short', timeStyle: 'short'}) + ': ' +
-          values.lines.map(line => `${line.name} ${line.values[slider.value] ?? 'unknown'}`).join(', ');
+          values.lines.map(line => `${line.name} ${line.values[slider.value] ?? '–'}`).join(', ');
         slider.setAttribute('aria-valuetext', told.textContent);
       };
       slider.addEventListener('input', tell);

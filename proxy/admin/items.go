@@ -1,0 +1,86 @@
+package admin
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/fairdoor-gate/fairdoor/proxy/admin/dashboard"
+	"github.com/fairdoor-gate/fairdoor/queue"
+)
+
+// moreItems is how many lines the dashboard has for more items.
+const moreItems = 3
+
+// itemsOf are the lines of what there is to buy.
+func itemsOf(items queue.Items) []dashboard.Item {
+	var lines []dashboard.Item
+	for _, item := range items.List() {
+		line := dashboard.Item{Name: item.Name, Price: item.Price}
+		switch {
+		case item.Left != nil:
+			line.Left = strconv.Itoa(*item.Left)
+		case item.SoldOut:
+			line.Left = "0"
+		}
+		lines = append(lines, line)
+	}
+	return append(lines, make([]dashboard.Item, moreItems)...)
+}
+
+// readItems gives a form of such lines the value that the setting has in a file.
+func readItems(r *http.Request) {
+	names, prices, left := r.PostForm["item.name"], r.PostForm["item.price"], r.PostForm["item.left"]
+	if len(names) == 0 || len(prices) != len(names) || len(left) != len(names) {
+		return
+	}
+	type line struct {
+		Name  string          `json:"name"`
+		Price string          `json:"price,omitempty"`
+		Left  json.RawMessage `json:"left,omitempty"`
+	}
+	lines := []line{}
+	for i := range names {
+		one := line{Name: strings.TrimSpace(names[i]), Price: strings.TrimSpace(prices[i])}
+		if text := strings.TrimSpace(left[i]); text != "" {
+			if one.Left = json.RawMessage(text); !json.Valid(one.Left) {
+				one.Left, _ = json.Marshal(text) // for which the items are refused
+			}
+		}
+		if one.Name+one.Price+string(one.Left) != "" {
+			lines = append(lines, one)
+		}
+	}
+	text, _ := json.Marshal(lines) // which are texts and JSON
+	items, err := queue.ParseItems(text)
+	if err != nil {
+		items = queue.Items(text)
+	}
+	r.PostForm.Set("items", string(items))
+}
+
+// valueInWords is the value of a setting as people read it.
+func valueInWords(name, value string) string {
+	if name != "items" {
+		return inWords(value)
+	}
+	var told []string
+	for _, item := range queue.Items(value).List() {
+		one := item.Name
+		if item.Price != "" {
+			one += ", " + item.Price
+		}
+		switch {
+		case item.SoldOut:
+			one += ", sold out"
+		case item.Left != nil:
+			one += ", " + strconv.Itoa(*item.Left) + " left"
+		}
+		told = append(told, one)
+	}
+	if told == nil { // there are none, or it is no list
+		return inWords(value)
+	}
+	return strings.Join(told, "; ")
+}
