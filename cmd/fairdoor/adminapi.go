@@ -90,7 +90,7 @@ func readToken(file string) (string, error) {
 func adminGroup(cmd *cobra.Command, subcommands ...func(*adminFlags) *cobra.Command) *cobra.Command {
 	var flags adminFlags
 	flags.bind(cmd.PersistentFlags())
-	cmd.Args, cmd.SuggestionsMinimumDistance = noArguments, 2
+	cmd.Args = noArguments
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	for _, subcommand := range subcommands {
 		cmd.AddCommand(subcommand(&flags))

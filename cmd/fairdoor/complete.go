@@ -42,6 +42,13 @@ func completion(flags *adminFlags, words ...string) cobra.CompletionFunc {
 	}
 }
 
+// completeRoom offers a running gate's rooms for the flag --room.
+func completeRoom(cmd *cobra.Command, admin func() *adminFlags) {
+	_ = cmd.RegisterFlagCompletionFunc("room", func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return named(cmd, admin(), "rooms"), cobra.ShellCompDirectiveNoFileComp
+	}) // it fails for a command that has no such flag
+}
+
 // named are the names of what is in a list of the admin API; none where the gate does not answer.
 func named(cmd *cobra.Command, flags *adminFlags, path ...string) (names []cobra.Completion) {
 	api, err := flags.api(cmd)

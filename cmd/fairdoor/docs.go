@@ -24,6 +24,14 @@ A running gate shows the same pages in a browser, at /docs on its admin listener
   fairdoor docs limits
   fairdoor docs what happens when redis dies
   fairdoor docs queue_ticket_ttl`,
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) (offers []cobra.Completion, _ cobra.ShellCompDirective) {
+			for _, page := range docs.Pages() {
+				if len(args) == 0 {
+					offers = append(offers, cobra.CompletionWithDesc(page.Name, page.Title))
+				}
+			}
+			return offers, cobra.ShellCompDirectiveNoFileComp
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return showDocs(cmd.OutOrStdout(), strings.Join(args, " "))
 		},
@@ -50,7 +58,11 @@ func showDocs(out io.Writer, question string) error {
 		if len(answer.Options) > 0 {
 			return nil
 		}
-		return fmt.Errorf("no page has these words; fairdoor docs lists all pages")
+		var names []string
+		for _, page := range docs.Pages() {
+			names = append(names, page.Name)
+		}
+		return fmt.Errorf("no page has these words%s; fairdoor docs lists all pages", didYouMean(question, names))
 	}
 	if err := answer.Pages[0].Page.Print(out, style); err != nil {
 		return err

@@ -61,6 +61,7 @@ Metrics for --threshold: ` + folded(load.Metrics()),
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0]) },
 	}
 	o.bind(cmd.Flags())
+	completeRoom(cmd, func() *adminFlags { return &o.admin })
 	return cmd
 }
 

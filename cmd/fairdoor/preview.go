@@ -16,7 +16,6 @@ import (
 	"github.com/fairdoor-gate/fairdoor/cmd/fairdoor/config"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/templates"
-	"github.com/fairdoor-gate/fairdoor/templates/spelling"
 )
 
 // preview is what a page is to show, and where it comes from.
@@ -74,6 +73,9 @@ func (p *preview) bind(cmd *cobra.Command) {
 	f.StringVar(&p.template, "template", "", "Mustache file, in the place of the room's page")
 	f.StringVar(&p.lang, "lang", "", "language of the built-in page, as in Accept-Language")
 	f.StringVar(&p.state, "state", "", "state by name; the flags below change it. --state list lists them")
+	_ = cmd.RegisterFlagCompletionFunc("state", func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return stateNames(), cobra.ShellCompDirectiveNoFileComp
+	}) // the flag is there
 	f.StringVar(&p.method, "method", "", "fifo, random, line, passthrough, reject")
 	f.IntVar(&p.wait, "wait-time", 10, "estimated wait in minutes")
 	f.BoolVar(&p.unknown, "wait-unknown", false, "the wait is not known")
@@ -228,11 +230,7 @@ func (p *preview) base() (templates.Data, error) {
 	names := stateNames()
 	i := slices.Index(names, p.state)
 	if i < 0 {
-		hint := ""
-		if near := spelling.Nearest(p.state, names); near != "" {
-			hint = fmt.Sprintf(" (did you mean %q?)", near)
-		}
-		return templates.Data{}, usageError{fmt.Errorf("--state: there is no state %q%s; fairdoor preview --state list lists them", p.state, hint)}
+		return templates.Data{}, usageError{fmt.Errorf("--state: there is no state %q%s; fairdoor preview --state list lists them", p.state, didYouMean(p.state, names))}
 	}
 	d := templates.States()[i].Data
 	if p.method != "" {

@@ -106,6 +106,8 @@ func TestVersion(t *testing.T) {
 
 func TestWrongCommandLinesAreAnsweredWithASuggestion(t *testing.T) {
 	for line, want := range map[string]string{
+		"stauts":                        `there is no command "stauts" (did you mean "status"?)`,
+		"events lits":                   `there is no command "lits" (did you mean "list"?)`,
 		"serv":                          `there is no command "serv" (did you mean "serve"?)`,
 		"nonsense":                      `there is no command "nonsense"; see fairdoor --help`,
 		"serve --total-active-user 5":   `unknown flag: --total-active-user (did you mean "--total-active-users"?)`,

@@ -21,7 +21,6 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/admin/client"
 	"github.com/fairdoor-gate/fairdoor/proxy/record"
 	"github.com/fairdoor-gate/fairdoor/proxy/record/report"
-	"github.com/fairdoor-gate/fairdoor/templates/spelling"
 )
 
 // reportOptions are what a report is asked for.
@@ -67,6 +66,11 @@ than once, where several gates share a store: what each gate has done is added u
 	f.StringArrayVar(&o.admins, "admin", nil, "address of a gate's admin API; may be given more than once (default "+defaultAdmin+", env FAIRDOOR_ADMIN)")
 	o.token.bindToken(f)
 	f.StringVar(&o.format, "format", "html", "html or json")
+	completeRoom(cmd, func() *adminFlags {
+		flags := o.token
+		flags.address = o.gates()[0]
+		return &flags
+	})
 	f.StringVarP(&o.out, "output", "o", "", "file to write (default the standard output)")
 	return cmd
 }
@@ -173,10 +177,11 @@ func (o *reportOptions) read(cmd *cobra.Command, from, to time.Time) (room strin
 		}
 		sources = append(sources, s)
 	}
-	if o.admins == nil && o.stateDirs == nil {
-		o.admins = []string{cmp.Or(os.Getenv("FAIRDOOR_ADMIN"), defaultAdmin)}
+	running := o.admins
+	if o.stateDirs == nil {
+		running = o.gates()
 	}
-	for _, address := range o.admins {
+	for _, address := range running {
 		flags := o.token
 		flags.address = address
 		api, err := flags.api(cmd)
@@ -186,6 +191,14 @@ func (o *reportOptions) read(cmd *cobra.Command, from, to time.Time) (room strin
 		sources = append(sources, runningGate{api})
 	}
 	return o.readAll(cmd.Context(), sources, from, to)
+}
+
+// gates are the addresses of the running gates that are asked; the usual one where none is named.
+func (o *reportOptions) gates() []string {
+	if o.admins != nil {
+		return o.admins
+	}
+	return []string{cmp.Or(os.Getenv("FAIRDOOR_ADMIN"), defaultAdmin)}
 }
 
 // source is the record of a gate.
@@ -229,8 +242,8 @@ func (o *reportOptions) readAll(ctx context.Context, sources []source, from, to 
 }
 
 func noRoom(room string, all []string) error {
-	if near := spelling.Nearest(room, all); near != "" {
-		return fmt.Errorf("there is no record of a room %q at that time (did you mean %q?)", room, near)
+	if hint := didYouMean(room, all); hint != "" {
+		return fmt.Errorf("there is no record of a room %q at that time%s", room, hint)
 	}
 	if len(all) == 0 {
 		return errors.New("there is no record of any room at that time")

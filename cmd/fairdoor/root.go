@@ -41,14 +41,23 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	hint := ""
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		hint = fmt.Sprintf(" (did you mean %q?)", near[0])
+	var names []string
+	for _, one := range cmd.Commands() {
+		names = append(names, one.Name())
 	}
+	hint := didYouMean(args[0], names)
 	if cmd.HasSubCommands() {
 		return usageError{fmt.Errorf("there is no command %q%s; see %s --help", args[0], hint, cmd.CommandPath())}
 	}
 	return usageError{fmt.Errorf("%s takes no arguments, and got %q%s", cmd.CommandPath(), args[0], hint)}
+}
+
+// didYouMean suggests the nearest of the names that there are; "" where none is near.
+func didYouMean(written string, names []string) string {
+	if near := spelling.Nearest(written, names); near != "" {
+		return fmt.Sprintf(" (did you mean %q?)", near)
+	}
+	return ""
 }
 
 // takes refuses arguments that do not fit, and says what would.
@@ -70,10 +79,7 @@ func explainFlag(cmd *cobra.Command, err error) error {
 	}
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
-	hint := ""
-	if near := spelling.Nearest("--"+unknown.GetSpecifiedName(), names); near != "" {
-		hint = fmt.Sprintf(" (did you mean %q?)", near)
-	}
+	hint := didYouMean("--"+unknown.GetSpecifiedName(), names)
 	env := "FAIRDOOR_" + strings.ToUpper(strings.ReplaceAll(unknown.GetSpecifiedName(), "-", "_"))
 	if slices.ContainsFunc(config.Keys(), func(k *config.Key) bool { return k.Flag == "" && k.Env == env }) {
 		hint = fmt.Sprintf(" (set %s: everybody on the machine can read a program's flags)", env)

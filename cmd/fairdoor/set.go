@@ -23,7 +23,6 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/overrides"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/setting"
-	"github.com/fairdoor-gate/fairdoor/templates/spelling"
 )
 
 func newSetCommand() *cobra.Command {
@@ -108,8 +107,8 @@ func parseChanges(args []string) (map[string]json.RawMessage, error) {
 // nearestSetting suggests a setting for a name that none has.
 func nearestSetting(key string) string {
 	names := liveSettings()
-	if near := spelling.Nearest(key, names); near != "" {
-		return fmt.Sprintf(" (did you mean %q?)", near)
+	if hint := didYouMean(key, names); hint != "" {
+		return hint
 	}
 	return "; those that can be changed are " + strings.Join(names, ", ")
 }

@@ -24,6 +24,10 @@ func TestAShellIsOfferedWhatTheGateHas(t *testing.T) {
 		"events delete shop winter-sale |": "",
 		"events |":                         "create\tPlan an event\n",
 		"pass list |":                      "shop\n",
+		"report --room |":                  "shop\n",
+		"load --room |":                    "shop\n",
+		"docs lim|":                        "limits\t",
+		"preview --state fi|":              "fifo\n",
 		"set --admin 127.0.0.1:1 |":        "",
 	} {
 		args := strings.Split(strings.TrimSuffix(line, "|"), " ")
