@@ -84,6 +84,9 @@ func (a adminRoom) Patch(ctx context.Context, now time.Time, patch []byte, lasts
 	return a.room.Overrides.Patch(ctx, now, patch, lasts, by)
 }
 
+// Check implements admin.Room.
+func (a adminRoom) Check(now time.Time, patch []byte) error { return a.room.Overrides.Check(now, patch) }
+
 // Events implements admin.Room.
 func (a adminRoom) Events() event.List { return a.room.Overrides.Events() }
 

@@ -71,6 +71,7 @@ func TestSetChangesARoomAndShowsWhatItChanges(t *testing.T) {
 		{"set shop total_active_users=500 new_users_per_minute=many", "", `new_users_per_minute: "many" is not a whole number in plain digits`, 2},
 		{"set shop total_active_users=0 --yes", "", `total_active_users: "0" is too small: at least 1`, 2},
 		{"set shop queue_until=5 --yes", "", "the gate says 422 Unprocessable Entity: Nothing was changed. queue_until", 1},
+		{"set shop queue_ticket_ttl=1s --yes", "", "queue_ticket_ttl is 1s, which is too short: at least two refresh intervals", 1},
 		{"set shop bucket=1m --yes", "", "bucket is not among what can be changed here", 1},
 		{"set nowhere queue_all=on --yes", "", "the gate says 404 Not Found: There is no room of this name.", 1},
 		{"set shpo queue_all=on --yes", "", `There is no room of this name (did you mean "shop"?)`, 1},

@@ -157,6 +157,9 @@ func changeRoom(cmd *cobra.Command, flags *adminFlags, room string, patch map[st
 	if err != nil {
 		return err
 	}
+	if err := api.Order(cmd.Context(), http.MethodPost, client.Path("rooms", room, "check"), patch, nil); err != nil {
+		return err
+	}
 	out := cmd.OutOrStdout()
 	if err := showChanges(out, patch, before); err != nil {
 		return err

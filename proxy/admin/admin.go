@@ -149,6 +149,7 @@ func (a *api) resources() []Resource {
 		{Pattern: "GET /api/v1/rooms.csv", Answer: a.getTable},
 		{Pattern: "GET " + one, Answer: a.getRoom},
 		{Pattern: "PATCH " + one, Answer: a.withRoom(a.patchRoom)},
+		{Pattern: "POST " + one + "/check", Answer: a.withRoom(a.checkPatch)},
 		{Pattern: "GET " + one + "/status", Answer: a.withRoom(a.getStatus)},
 		{Pattern: "GET " + one + "/visitors", Answer: a.withRoom(a.getVisitors)},
 		{Pattern: "GET " + one + "/visitors/{id}", Answer: a.withVisitor(a.getVisitor)},

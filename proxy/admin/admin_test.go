@@ -151,6 +151,15 @@ func TestRoomsAndFamiliesAreDescribedWithoutWhatTheirRulesKeepSecret(t *testing.
 	}
 }
 
+func TestAChangeIsCheckedBeforeAnybodyIsAskedAboutIt(t *testing.T) {
+	g := newGate(t)
+	refused := ask(g, http.MethodPost, "/api/v1/rooms/shop/check", `{"queue_ticket_ttl": "1s", "total_active_users": 7}`)
+	assert.Equal(t, http.StatusUnprocessableEntity, refused.Code)
+	assert.Equal(t, ask(g, http.MethodPatch, "/api/v1/rooms/shop", `{"queue_ticket_ttl": "1s", "total_active_users": 7}`).Body.String(), refused.Body.String())
+	assert.Equal(t, http.StatusNoContent, ask(g, http.MethodPost, "/api/v1/rooms/shop/check", `{"total_active_users": 7}`).Code)
+	assert.Equal(t, 1, g.shop.Room.Queue().Settings().TotalActiveUsers, "nothing is changed")
+}
+
 func TestFamilyHasNothingThatOnlyARoomHas(t *testing.T) {
 	g := newGate(t)
 	for _, path := range []string{"/status", "/visitors", "/visitors/subject:ann"} {

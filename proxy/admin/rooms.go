@@ -29,6 +29,8 @@ type Room interface {
 	Queue() Queue
 	// Patch is overrides.Room.Patch.
 	Patch(ctx context.Context, now time.Time, patch []byte, lasts time.Duration, by string) error
+	// Check is overrides.Room.Check.
+	Check(now time.Time, patch []byte) error
 	// Events are the room's events, in the order of their beginnings.
 	Events() event.List
 	// EditEvents, Merged and Draw are those of overrides.Room.
@@ -145,6 +147,20 @@ func (a *api) patchRoom(w http.ResponseWriter, r *http.Request, of Room) {
 		return
 	}
 	reply.JSON(w, of.Describe().json())
+}
+
+// checkPatch says what is wrong with changes of a room, and makes none.
+func (a *api) checkPatch(w http.ResponseWriter, r *http.Request, of Room) {
+	patch, ok := ReadChange(w, r)
+	if !ok {
+		return
+	}
+	if err := of.Check(a.Clock(), patch); err != nil {
+		status, detail, faults := unchanged(err)
+		reply.Problem(w, status, detail, faults...)
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
 }
 
 // longestChange is for how long a change may be made that ends by itself.

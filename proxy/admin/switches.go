@@ -286,6 +286,11 @@ func eventNamed(of Room, name string) event.Event {
 // ask answers with the question whether a change is to be made.
 func (a *api) ask(w http.ResponseWriter, r *http.Request, of Room, patch map[string]json.RawMessage, outdated bool) {
 	text, _ := json.Marshal(patch) // which was JSON
+	if err := of.Check(a.Clock(), text); err != nil {
+		status, detail, faults := unchanged(err)
+		a.refuse(w, r, of, status, detail, faults)
+		return
+	}
 	now, page := of.Queue().Settings(), r.PostFormValue("page")
 	s, own := byOperators(now), eventNamed(of, now.Event.Name).Overrides
 	q := dashboard.Question{

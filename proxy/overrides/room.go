@@ -112,22 +112,31 @@ func (r *Room) Patch(ctx context.Context, now time.Time, patch []byte, lasts tim
 	if lasts > 0 {
 		author.Until = r.at(now).Time().Add(lasts)
 	}
-	return r.configure(ctx, now, by, func(d Document) (Document, error) {
-		merged, named, faults, err := d.Changes.merge(patch)
-		if err != nil {
-			return d, err
+	return r.configure(ctx, now, by, func(d Document) (Document, error) { return r.patched(d, now, patch, author) })
+}
+
+// Check says what is wrong with a patch that is for good, as Patch does, and changes nothing.
+func (r *Room) Check(now time.Time, patch []byte) error {
+	_, err := r.patched(r.documentOf(r.queue.Configuration()), now, patch, Author{})
+	return err
+}
+
+// patched is a document with a patch over its changes.
+func (r *Room) patched(d Document, now time.Time, patch []byte, author Author) (Document, error) {
+	merged, named, faults, err := d.Changes.merge(patch)
+	if err != nil {
+		return d, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(named)) {
+		if !author.Until.IsZero() && string(named[name]) == "null" {
+			faults = append(faults, fmt.Errorf("%s: null takes a change back for good: it cannot be for some time", name))
 		}
-		for _, name := range slices.Sorted(maps.Keys(named)) {
-			if lasts > 0 && string(named[name]) == "null" {
-				faults = append(faults, fmt.Errorf("%s: null takes a change back for good: it cannot be for some time", name))
-			}
-		}
-		faults = append(faults, r.misfits(merged.over(*d.File), d.Events, r.at(now).Time())...)
-		if err := errors.Join(faults...); err != nil {
-			return d, &FaultsError{Faults: strings.Split(err.Error(), "\n")}
-		}
-		return d.signed(merged, named, author).agreed(d, named, r.queue.Numbers().Reason()), nil
-	})
+	}
+	faults = append(faults, r.misfits(merged.over(*d.File), d.Events, r.at(now).Time())...)
+	if err := errors.Join(faults...); err != nil {
+		return d, &FaultsError{Faults: strings.Split(err.Error(), "\n")}
+	}
+	return d.signed(merged, named, author).agreed(d, named, r.queue.Numbers().Reason()), nil
 }
 
 // Reload makes the settings and the events those of this gate's file, under the overrides, and
