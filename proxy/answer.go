@@ -48,7 +48,7 @@ func (g *Gate) answer(w http.ResponseWriter, r *http.Request, v *feature.Visit, 
 	case room.Busy:
 		g.busy(w, r, v)
 	default:
-		v.Setup.Log.Error("no answer to a decision", v.Setup.SupportCode(d.Ticket.ID), zap.Uint8("outcome", uint8(d.Outcome)))
+		v.Setup.Log.Error("no answer to a decision", v.Setup.About(r, d.Ticket.ID), zap.Uint8("outcome", uint8(d.Outcome)))
 		g.problem(w, r, http.StatusServiceUnavailable, v.Setup.Languages())
 	}
 }

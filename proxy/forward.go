@@ -16,6 +16,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/feature"
 	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
 	"github.com/fairdoor-gate/fairdoor/proxy/origin"
+	"github.com/fairdoor-gate/fairdoor/proxy/requestid"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/room"
 	"github.com/fairdoor-gate/fairdoor/templates"
@@ -49,6 +50,7 @@ func (g *Gate) pass(w http.ResponseWriter, r *http.Request, to http.Handler, by 
 		c.Pass(nil, false)
 		return
 	}
+	requestid.Take(w.Header())
 	to.ServeHTTP(w, outgoing(r, by, in, g.o.Log))
 }
 
@@ -61,7 +63,7 @@ func outgoing(r *http.Request, by *assertion.Room, in bool, log *zap.Logger) *ht
 	}
 	lines, err := by.Lines(in)
 	if err != nil { // which a key that was derived does not do: the origin refuses the request
-		log.Error("request not signed", zap.Error(err))
+		log.Error("request not signed", requestid.Field(r), zap.Error(err))
 		return r
 	}
 	return origin.WithField(r, assertion.Header, lines)
@@ -96,10 +98,11 @@ func (g *Gate) forward(w http.ResponseWriter, r *http.Request, v *feature.Visit,
 	v.Decided = d.Ticket
 	r = ask(r, v.Room, v.Setup, v)
 	w.Header()[admitted] = nil
+	requestid.Take(w.Header())
 	known := v.Setup.Origin.Failing()
 	g.serve(w, outgoing(r, v.Setup.Assertions, true, g.o.Log), v, d.Ticket.ID, v.Setup.Watchers)
 	if _, failed := w.Header()[unanswered]; failed && !known {
-		v.Setup.Log.Warn("a visitor was told that the origin did not answer", v.Setup.SupportCode(d.Ticket.ID))
+		v.Setup.Log.Warn("a visitor was told that the origin did not answer", v.Setup.About(r, d.Ticket.ID))
 	}
 }
 
@@ -172,6 +175,7 @@ func (g *Gate) respond(resp *http.Response) {
 		}
 	}
 	refuseLasting(resp)
+	requestid.Return(resp.Header, resp.Request)
 	p, ok := resp.Request.Context().Value(passageKey{}).(*passage)
 	if !ok {
 		return
@@ -201,6 +205,7 @@ func (p *passage) revoke(r *http.Request) {
 // left to serve, which knows whose it is.
 func (g *Gate) originFailed(w http.ResponseWriter, r *http.Request, status int) {
 	languages, h := g.languages, w.Header()
+	requestid.Return(h, r)
 	if p, ok := r.Context().Value(passageKey{}).(*passage); ok {
 		feature.AddCookies(h, p.cookies, p.private)
 		languages = p.visit.Setup.Languages()

@@ -19,6 +19,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/feature"
 	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
 	"github.com/fairdoor-gate/fairdoor/proxy/networks"
+	"github.com/fairdoor-gate/fairdoor/proxy/requestid"
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
 	"github.com/fairdoor-gate/fairdoor/proxy/subject"
 	"github.com/fairdoor-gate/fairdoor/queue"
@@ -114,6 +115,7 @@ func (g *Gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.metrics.Begin()
 	defer g.metrics.End()
 	s := g.current.Load()
+	requestid.Give(w, r, s.trust.TrustsPeer)
 	g.noticeForwarding(r, s)
 	switch {
 	case g.refuses(w, r):

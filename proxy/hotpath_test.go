@@ -160,6 +160,8 @@ func queued(t testing.TB, accept string) func() {
 		v := f.Visitor()
 		v.Get("/")
 		requests[i] = browserRequest("fairdoor_shop=" + v.Cookies["fairdoor_shop"])
+		f.Gate.ServeHTTP(w, requests[i]) // it has room for the request's id then, as the requests of a server have
+		w.Reset()
 		if accept != "" {
 			requests[i].Header.Set("Accept", accept)
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
 	"github.com/fairdoor-gate/fairdoor/proxy/networks"
 	"github.com/fairdoor-gate/fairdoor/proxy/outbound"
+	"github.com/fairdoor-gate/fairdoor/proxy/requestid"
 	"github.com/fairdoor-gate/fairdoor/proxy/webpush"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/estimate"
@@ -167,7 +168,7 @@ func (f *Feature) ask(w http.ResponseWriter, r *http.Request, of *feature.Room, 
 		subscription, err = webpush.Parse(src, *f.at.Load())
 	}
 	if err != nil {
-		of.Setup().Log.Debug("subscription refused", zap.Error(err))
+		of.Setup().Log.Debug("subscription refused", requestid.Field(r), zap.Error(err))
 		f.gate.Problem(w, r, http.StatusBadRequest)
 		return
 	}
@@ -220,7 +221,7 @@ func (f *Feature) callOf(r *http.Request, p *part, v *feature.Visit) (c Call, ok
 	}
 	sealed, err := p.seal(v.Ticket)
 	if err != nil { // which no ticket causes
-		v.Setup.Log.Error("ticket not sealed", v.Setup.SupportCode(v.Ticket.ID), zap.Error(err))
+		v.Setup.Log.Error("ticket not sealed", v.Setup.About(r, v.Ticket.ID), zap.Error(err))
 		return c, false
 	}
 	code := v.Setup.Pages.Support.CodeOf(v.Ticket.ID)

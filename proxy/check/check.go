@@ -13,6 +13,7 @@ import (
 
 	"github.com/fairdoor-gate/fairdoor/proxy/feature"
 	"github.com/fairdoor-gate/fairdoor/proxy/origin"
+	"github.com/fairdoor-gate/fairdoor/proxy/requestid"
 )
 
 // checks is where another proxy asks about its visitors' requests, and answers them itself if they
@@ -174,6 +175,6 @@ func (c *check) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 // it may hold secrets.
 func (f *Feature) warn(once *feature.Once, what string, r *http.Request) {
 	if once.First(origin.Peer(r)) {
-		f.gate.Log().Warn(what+"; others like it are not logged", zap.String("from", r.RemoteAddr), zap.String("path", r.URL.Path))
+		f.gate.Log().Warn(what+"; others like it are not logged", requestid.Field(r), zap.String("from", r.RemoteAddr), zap.String("path", r.URL.Path))
 	}
 }

@@ -57,7 +57,7 @@ func (p *part) Issue(to []string, r *http.Request, v *feature.Visit, d *room.Dec
 	}
 	token, err := p.signer.Admission(v.Setup.Config.Name, d.Ticket.ID, lasts)
 	if err != nil { // which a key that was derived does not do: the visitor goes on by the gate
-		v.Setup.Log.Error("admission token not signed", v.Setup.SupportCode(d.Ticket.ID), zap.Error(err))
+		v.Setup.Log.Error("admission token not signed", v.Setup.About(r, d.Ticket.ID), zap.Error(err))
 		return to
 	}
 	return append(to, attributes.SetCookie(p.cookie, token, lasts, v.HTTPS))

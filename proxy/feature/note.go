@@ -2,9 +2,9 @@ package feature
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"time"
 
 	"go.uber.org/zap"
@@ -15,16 +15,16 @@ import (
 // Say has the store keep what the site says of the visitor of a ticket, in JSON, with their session
 // or their place in the exact line. It is kept when Say returns, if the store answers. What is no
 // JSON, or too long, is refused, which the log says once.
-func (r *Room) Say(ctx context.Context, now time.Time, t *queue.Ticket, said string) {
+func (r *Room) Say(by *http.Request, now time.Time, t *queue.Ticket, said string) {
 	if t.Uncounted || t.State == queue.None || t.State == queue.Waiting && !r.Settings().Method.HasExactLine() {
 		return
 	}
 	text, problem := note(said)
 	switch {
 	case problem == "":
-		r.Queue.Say(ctx, now, t.ID, text)
+		r.Queue.Say(by.Context(), now, t.ID, text)
 	case !r.refusedNote.Swap(true):
-		r.Setup().Log.Error("what the site says of a visitor is refused; so is other such data", r.Setup().SupportCode(t.ID), zap.String("problem", problem))
+		r.Setup().Log.Error("what the site says of a visitor is refused; so is other such data", r.Setup().About(by, t.ID), zap.String("problem", problem))
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
 
 	"github.com/fairdoor-gate/fairdoor/cookie"
 	"github.com/fairdoor-gate/fairdoor/proxy/assertion"
@@ -21,6 +22,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/origin"
 	"github.com/fairdoor-gate/fairdoor/proxy/overrides"
 	"github.com/fairdoor-gate/fairdoor/proxy/pages"
+	"github.com/fairdoor-gate/fairdoor/proxy/requestid"
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
 	"github.com/fairdoor-gate/fairdoor/proxy/subject"
 	"github.com/fairdoor-gate/fairdoor/queue"
@@ -135,23 +137,26 @@ type Site interface {
 // Named makes name that of the room.
 func (s *Setup) Named(name string) { s.Config.Name, s.named = name, []string{name} }
 
-// SupportCode is the support code that the page of a visitor shows, for the log. It is worked out
-// only for a line that is written.
-func (s *Setup) SupportCode(id queue.ID) zap.Field {
-	if id == (queue.ID{}) {
-		return zap.Skip()
+// About is what a line of the log says of a visitor's request: its id, and the support code that the
+// visitor's page shows. It is worked out only for a line that is written.
+func (s *Setup) About(r *http.Request, id queue.ID) zap.Field {
+	return zap.Inline(about{&s.Pages.Support, id, r})
+}
+
+type about struct {
+	key     *pages.SupportKey
+	visitor queue.ID
+	request *http.Request
+}
+
+// MarshalLogObject implements zapcore.ObjectMarshaler.
+func (a about) MarshalLogObject(to zapcore.ObjectEncoder) error {
+	requestid.Field(a.request).AddTo(to)
+	if a.visitor != (queue.ID{}) {
+		code := a.key.CodeOf(a.visitor)
+		to.AddString("supportCode", string(code[:]))
 	}
-	return zap.Stringer("supportCode", supportCode{&s.Pages.Support, id})
-}
-
-type supportCode struct {
-	key *pages.SupportKey
-	of  queue.ID
-}
-
-func (c supportCode) String() string {
-	code := c.key.CodeOf(c.of)
-	return string(code[:])
+	return nil
 }
 
 // Languages are those of the room's built-in pages.

@@ -122,7 +122,7 @@ func (v *Visit) AppendTicket(to []string, r *http.Request, d *room.Decision) []s
 	}
 	value, err := v.Seal(&d.Ticket)
 	if err != nil { // which the tickets of the queue do not do: the visitor goes without
-		v.Setup.Log.Error("ticket not issued", v.Setup.SupportCode(d.Ticket.ID), zap.Error(err))
+		v.Setup.Log.Error("ticket not issued", v.Setup.About(r, d.Ticket.ID), zap.Error(err))
 		return to
 	}
 	to = append(to, value)

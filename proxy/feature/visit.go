@@ -59,7 +59,7 @@ func (v *Visit) Recognise(r *http.Request, of *Room, s *Setup, now time.Time, se
 	claim, refused := s.Subjects.Read(r, s.Trust, now)
 	if refused != nil {
 		of.Refuse(metrics.BadToken)
-		s.Log.Debug("token refused", s.SupportCode(v.Ticket.ID), zap.Error(refused))
+		s.Log.Debug("token refused", s.About(r, v.Ticket.ID), zap.Error(refused))
 	}
 	v.Note = claim.Note
 	if claim.Subject != "" {
@@ -102,7 +102,7 @@ func (v *Visit) Decide(r *http.Request) room.Decision {
 	}
 	d := v.Room.Queue.Visit(r.Context(), v.Now, asked)
 	if v.Note != "" {
-		v.Room.Say(r.Context(), v.Now, &d.Ticket, v.Note)
+		v.Room.Say(r, v.Now, &d.Ticket, v.Note)
 	}
 	return d
 }

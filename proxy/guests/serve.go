@@ -15,6 +15,7 @@ import (
 
 	"github.com/fairdoor-gate/fairdoor/proxy/feature"
 	"github.com/fairdoor-gate/fairdoor/proxy/reply"
+	"github.com/fairdoor-gate/fairdoor/proxy/requestid"
 	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 	"github.com/fairdoor-gate/fairdoor/templates/guestpage"
 )
@@ -255,7 +256,7 @@ func (q *request) fail(err error) {
 	if q.Context().Err() != nil {
 		return // nobody reads the answer
 	}
-	q.list.o.Log.Error("a request about a waitlist failed", zap.String("waitlist", q.setup.cfg.Name), zap.Error(err))
+	q.list.o.Log.Error("a request about a waitlist failed", requestid.Field(q.Request), zap.String("waitlist", q.setup.cfg.Name), zap.Error(err))
 	q.w.Header().Set("Retry-After", "5")
 	if q.JSON {
 		q.refuse(http.StatusServiceUnavailable, "The waitlist does not answer at the moment. Try again.")

@@ -124,7 +124,7 @@ func (p *part) offer(w http.ResponseWriter, r *http.Request, of *feature.Room, s
 		picture, err = qrcode.URL(link)
 	}
 	if err != nil { // which no ticket causes
-		s.Log.Error("link not made", s.SupportCode(v.Ticket.ID), zap.Error(err))
+		s.Log.Error("link not made", s.About(r, v.Ticket.ID), zap.Error(err))
 		p.feature.gate.Problem(w, r, http.StatusServiceUnavailable)
 		return
 	}
@@ -181,7 +181,7 @@ func (p *part) take(w http.ResponseWriter, r *http.Request, of *feature.Room, s 
 		p.page(w, r, http.StatusGone, passpage.View{State: passpage.Gone})
 		return
 	case err != nil:
-		s.Log.Warn("place not moved", s.SupportCode(left.ID), zap.Error(err))
+		s.Log.Warn("place not moved", s.About(r, left.ID), zap.Error(err))
 		feature.RetryAfter(w.Header(), 5*time.Second)
 		p.page(w, r, http.StatusServiceUnavailable, passpage.View{State: passpage.Unavailable})
 		return
@@ -190,7 +190,7 @@ func (p *part) take(w http.ResponseWriter, r *http.Request, of *feature.Room, s 
 	v := feature.Visit{Setup: s, Bound: s.Binder.Bind(r, s.Trust), HTTPS: s.HTTPS(r)}
 	value, err := v.Seal(&t)
 	if err != nil { // which no ticket causes
-		s.Log.Error("ticket not issued", s.SupportCode(t.ID), zap.Error(err))
+		s.Log.Error("ticket not issued", s.About(r, t.ID), zap.Error(err))
 		p.feature.gate.Problem(w, r, http.StatusServiceUnavailable)
 		return
 	}

@@ -145,6 +145,6 @@ func (*Feature) Told(resp *http.Response) {
 	}
 	delete(resp.Header, Header)
 	if a, ok := resp.Request.Context().Value(aboutKey{}).(about); ok {
-		a.room.Say(context.WithoutCancel(resp.Request.Context()), a.gate.Now(), &a.ticket, lines[len(lines)-1])
+		a.room.Say(resp.Request.WithContext(context.WithoutCancel(resp.Request.Context())), a.gate.Now(), &a.ticket, lines[len(lines)-1])
 	}
 }

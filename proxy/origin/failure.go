@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"go.uber.org/zap"
+
+	"github.com/fairdoor-gate/fairdoor/proxy/requestid"
 )
 
 // Failure is a way in which an origin fails to answer.
@@ -77,7 +79,7 @@ func (b brief) Unwrap() error { return b.error }
 func (o *Origin) failed(r *http.Request, f *fault) {
 	o.cfg.Metrics.Failed(f.kind)
 	if !o.Failing() {
-		o.log.Warn("origin did not answer", zap.String("failure", string(f.kind)), zap.Error(f.err))
+		o.log.Warn("origin did not answer", requestid.Field(r), zap.String("failure", string(f.kind)), zap.Error(f.err))
 	}
 	if f.kind != FailureBroken || !breakable(r) {
 		remember(&o.hosts.failed, r.Host)
@@ -96,7 +98,7 @@ func (o *Origin) explain(w http.ResponseWriter, r *http.Request, err error) {
 	var f *fault
 	switch {
 	case !errors.As(err, &f): // the origin did answer, but with a switch of protocols that cannot be passed on
-		o.log.Warn("origin's answer cannot be passed on", zap.Error(err))
+		o.log.Warn("origin's answer cannot be passed on", requestid.Field(r), zap.Error(err))
 		o.cfg.ErrorHandler(w, r, http.StatusBadGateway)
 	case f.status == 0:
 		panic(http.ErrAbortHandler)

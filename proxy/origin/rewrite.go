@@ -8,6 +8,8 @@ import (
 	"net/textproto"
 	"slices"
 	"strings"
+
+	"github.com/fairdoor-gate/fairdoor/proxy/requestid"
 )
 
 // rewrite makes the request for the origin. ReverseProxy has already removed the hop-by-hop headers
@@ -53,7 +55,7 @@ func WithField(r *http.Request, name string, lines []string) *http.Request {
 var endToEnd = []string{
 	"Accept", "Accept-Encoding", "Accept-Language", "Authorization", "Cache-Control", "Content-Encoding",
 	"Content-Language", "Content-Type", "Cookie", "Date", "Expect", "If-Match", "If-Modified-Since", "If-None-Match",
-	"If-Range", "If-Unmodified-Since", "Origin", "Pragma", "Range", "Referer", "User-Agent",
+	"If-Range", "If-Unmodified-Since", "Origin", "Pragma", "Range", "Referer", "User-Agent", requestid.Header,
 }
 
 // restore puts the end-to-end fields back that a Connection header has removed.

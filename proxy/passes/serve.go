@@ -13,6 +13,7 @@ import (
 
 	"github.com/fairdoor-gate/fairdoor/proxy/feature"
 	"github.com/fairdoor-gate/fairdoor/proxy/reply"
+	"github.com/fairdoor-gate/fairdoor/proxy/requestid"
 	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 	"github.com/fairdoor-gate/fairdoor/templates/passpage"
 )
@@ -180,7 +181,7 @@ func (a *request) refused(err error) bool {
 		a.page(http.StatusGone, passpage.View{State: passpage.Gone})
 	case a.Context().Err() != nil: // nobody reads the answer
 	default:
-		a.o.Log.Error("a request about a pass failed", zap.String("room", a.Config.Room), zap.Error(err))
+		a.o.Log.Error("a request about a pass failed", requestid.Field(a.Request), zap.String("room", a.Config.Room), zap.Error(err))
 		a.w.Header().Set("Retry-After", "5")
 		a.page(http.StatusServiceUnavailable, passpage.View{State: passpage.Unavailable})
 	}
