@@ -26,6 +26,7 @@
 //	find.go         visitors by their support code or name, and who is put ahead
 //	visitor.go      the pages of one visitor
 //	events.go       the events of a room, and the order of a draw
+//	profiles.go     what the process spends its time and memory on
 //	record.go       the record of a room's days
 package admin
 
@@ -102,7 +103,7 @@ func New(c Config) *Handler {
 	a.document = compose(a.parts)
 	mux, guarded := http.NewServeMux(), http.NewServeMux()
 	resources := a.resources()
-	for _, r := range slices.Concat(resources, a.pages()) {
+	for _, r := range slices.Concat(resources, a.pages(), a.profiles()) {
 		switch {
 		case r.Open:
 			mux.HandleFunc(r.Pattern, r.Answer)
