@@ -12,6 +12,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/fairdoor-gate/fairdoor/cookie"
+	"github.com/fairdoor-gate/fairdoor/proxy/accesslog"
 	"github.com/fairdoor-gate/fairdoor/proxy/admin"
 	"github.com/fairdoor-gate/fairdoor/proxy/config"
 	"github.com/fairdoor-gate/fairdoor/proxy/crawler"
@@ -116,6 +117,9 @@ type Options struct {
 
 	// Docs, if set, is what the admin handler serves at /docs/: the documentation.
 	Docs http.Handler
+
+	// AccessLog is a log of requests; none without where to write it.
+	AccessLog accesslog.Config
 
 	// Metrics are what the program around the gate tells Prometheus.
 	Metrics metrics.Source

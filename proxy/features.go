@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"github.com/fairdoor-gate/fairdoor/proxy/accesslog"
 	"github.com/fairdoor-gate/fairdoor/proxy/callback"
 	"github.com/fairdoor-gate/fairdoor/proxy/challenge"
 	"github.com/fairdoor-gate/fairdoor/proxy/check"
@@ -24,7 +25,7 @@ import (
 // newFeatures returns what rooms may have beside their limits, in the order in which they are
 // asked. The challenge comes behind the waitlist and passes: those whom they know need not pass it.
 func newFeatures(g feature.Gate, o *Options) []feature.Feature {
-	return []feature.Feature{
+	all := []feature.Feature{
 		guests.NewFeature(g),
 		passes.NewFeature(g),
 		challenge.NewFeature(g),
@@ -41,8 +42,11 @@ func newFeatures(g feature.Gate, o *Options) []feature.Feature {
 		endless.NewFeature(g),
 		check.NewFeature(g),
 		history.NewFeature(g, o.History),
-		shed.NewFeature(g),
 	}
+	if o.AccessLog.To != nil {
+		all = append(all, accesslog.NewFeature(g, o.AccessLog))
+	}
+	return append(all, shed.NewFeature(g)) // behind those that only look: it may not come back
 }
 
 // RoomOptions are what the configuration of a room says of features.

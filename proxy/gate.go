@@ -41,7 +41,8 @@ type Gate struct {
 	draining  atomic.Bool
 	events    *events.Hub
 	features  []feature.Feature
-	shedders  shedders                // those that drop requests
+	witnesses witnesses               // those that are told of requests
+	escorts   []feature.Escort        // those that go with requests
 	toldBy    []string                // the headers by which origins tell the gate something
 	own       map[string]feature.Path // the gate's own paths, by what follows feature.Paths
 	uncounted *networks.Bounds        // of what passes uncounted, or is asked of DNS
@@ -89,7 +90,7 @@ func New(ctx context.Context, c Config, o Options) (*Gate, error) {
 	services{g}.collectRecord()
 	g.sync, g.stop = context.WithCancel(context.WithoutCancel(ctx))
 	g.features = g.o.features(services{g}, &g.o)
-	g.shedders = sheddersOf(g.features)
+	g.witnesses, g.escorts = witnessesOf(g.features), slices.Collect(having[feature.Escort](g))
 	g.own, g.toldBy = ownPaths(g), slices.Clone(commandHeaders[:])
 	for f := range having[feature.Listener](g) {
 		g.toldBy = append(g.toldBy, f.Headers()...)
@@ -117,6 +118,19 @@ func (g *Gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s := g.current.Load()
 	requestid.Give(w, r, s.trust.TrustsPeer)
 	g.noticeForwarding(r, s)
+	g.escort(w, r, s, g.escorts)
+}
+
+// escort answers a request while features go with it.
+func (g *Gate) escort(w http.ResponseWriter, r *http.Request, s *setup, by []feature.Escort) {
+	if len(by) > 0 {
+		w, r, end := by[0].Begin(w, r)
+		if end != nil {
+			defer end.End()
+		}
+		g.escort(w, r, s, by[1:])
+		return
+	}
 	switch {
 	case g.refuses(w, r):
 	case feature.IsOwn(r):
@@ -146,22 +160,22 @@ func (g *Gate) door(w http.ResponseWriter, r *http.Request, s *setup) {
 	switch {
 	case refusedByCheck(w, r, v):
 	case v.Endless != nil:
-		g.shedders.visit(r, v, &room.Decision{Outcome: room.Queued})
+		g.witnesses.visit(r, v, &room.Decision{Outcome: room.Queued})
 		g.endless(w, r, v)
 	case v.Shut:
-		g.shedders.visit(r, v, &room.Decision{Outcome: room.Rejected})
+		g.witnesses.visit(r, v, &room.Decision{Outcome: room.Rejected})
 		g.shutOut(w, r, v)
 	case feature.Speculative(r) && !v.IsIn(r.Context()):
-		g.shedders.withheld(r, of)
+		g.witnesses.withheld(r, of)
 		g.withhold(w, r, of, rs)
 	case feature.Subresource(r) && v.Ticket.State != queue.Accepted:
 		g.passUncounted(w, r, of, rs, v.WouldWait())
 	case v.CookieMissing(r):
-		g.shedders.visit(r, v, &room.Decision{Outcome: room.Queued})
+		g.witnesses.visit(r, v, &room.Decision{Outcome: room.Queued})
 		g.answerWithoutCookie(w, r, v)
 	default:
 		*d = v.Decide(r)
-		g.shedders.visit(r, v, d)
+		g.witnesses.visit(r, v, d)
 		g.answer(w, r, v, d)
 		forgetUnanswered(w, r, v, d)
 	}
@@ -204,12 +218,12 @@ func (g *Gate) shutOut(w http.ResponseWriter, r *http.Request, v *feature.Visit)
 func (g *Gate) refuses(w http.ResponseWriter, r *http.Request) bool {
 	switch {
 	case r.Method == http.MethodConnect || r.Method == http.MethodTrace:
-		g.shedders.aside(r)
+		g.witnesses.aside(r)
 		w.Header()["Allow"] = allowedMethods
 		g.problem(w, r, http.StatusMethodNotAllowed, g.languages)
 		return true
 	case r.URL.Scheme != "" && r.URL.Scheme != "http" && r.URL.Scheme != "https", !namesHost(r):
-		g.shedders.aside(r)
+		g.witnesses.aside(r)
 		g.problem(w, r, http.StatusBadRequest, g.languages)
 		return true
 	}
@@ -239,10 +253,10 @@ func (g *Gate) unguarded(w http.ResponseWriter, r *http.Request, s *setup) {
 	case s.fallback != nil:
 		g.pass(w, r, s.fallback, s.assertions, false)
 	case s.table.Knows(r.Host):
-		g.shedders.aside(r)
+		g.witnesses.aside(r)
 		g.problem(w, r, http.StatusNotFound, g.languages)
 	default:
-		g.shedders.aside(r)
+		g.witnesses.aside(r)
 		g.problem(w, r, http.StatusMisdirectedRequest, g.languages)
 	}
 }

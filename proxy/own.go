@@ -45,7 +45,7 @@ func (g *Gate) answerOwn(w http.ResponseWriter, r *http.Request, s *setup) {
 	}
 	p, found := g.own[name]
 	if name != sessionName {
-		g.shedders.aside(r)
+		g.witnesses.aside(r)
 	}
 	switch {
 	case !found, below == "" && deep:

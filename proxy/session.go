@@ -33,7 +33,7 @@ func (g *Gate) session(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	renew := query.Get("renew") == "1" && !feature.Speculative(r)
 	if !renew {
-		g.shedders.aside(r)
+		g.witnesses.aside(r)
 	}
 	visitors, status := s.visitorsAsked(r, g.o.Clock())
 	if require := query.Get("require"); require != "" && require != "active" {
@@ -49,7 +49,7 @@ func (g *Gate) session(w http.ResponseWriter, r *http.Request) {
 		list, decisions = append(list, describe(v, &d)), append(decisions, d)
 	}
 	if renew {
-		g.shedders.renewal(r, visitors, decisions)
+		g.witnesses.renewal(r, visitors, decisions)
 	}
 	shareAbout(visitors, w.Header(), r)
 	feature.Vary(w.Header())

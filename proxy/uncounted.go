@@ -16,6 +16,7 @@ func (g *Gate) passesBy(w http.ResponseWriter, r *http.Request, by guard, of *fe
 	switch {
 	case by.Suspended() || s.Action(r) == route.BypassWaitingRoom:
 		by.Count(metrics.Exempt)
+		g.witnesses.exempt(r, by)
 		if of != nil {
 			r = ask(r, of, s, nil)
 		}
@@ -56,12 +57,13 @@ func (g *Gate) passUncounted(w http.ResponseWriter, r *http.Request, by feature.
 		from, ok = g.uncounted.Enter(s.Trust.ClientAddr(r), g.o.Clock())
 	}
 	if !ok {
-		g.shedders.withheld(r, by)
+		g.witnesses.withheld(r, by)
 		g.withhold(w, r, by, s)
 		return
 	}
 	defer from.Leave()
 	by.Count(metrics.Exempt)
+	g.witnesses.exempt(r, by)
 	g.pass(w, r.WithContext(context.WithValue(r.Context(), uncountedKey{}, true)), s.Origin, s.Assertions, false)
 }
 

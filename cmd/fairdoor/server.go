@@ -30,6 +30,7 @@ type server struct {
 	log      *zap.Logger
 	gate     *proxy.Gate
 	metrics  *programMetrics
+	requests func() error // closes the access log
 	public   *listen.Server
 	admin    *http.Server
 	insecure *listen.Server                         // redirects plain HTTP; nil if none is to be
@@ -42,20 +43,24 @@ type server struct {
 // startServer makes a gate and serves it at the addresses of c. Without a record of the rooms'
 // days, the gate keeps one in memory.
 func startServer(ctx context.Context, c *config.Config, gc proxy.Config, store queue.Store, days *record.Record, log *zap.Logger) (*server, error) {
-	tells := new(programMetrics)
-	tells.inForce(c)
-	gate, err := proxy.New(ctx, gc, pace(c.Store, proxy.Options{Store: store, Log: log, AdminToken: c.AdminToken, Record: waitlistRecord(c), History: days, StateDir: c.StateDir,
-		Docs: docs.Handler(), Metrics: tells.source()}))
+	requests, closeRequests, err := openAccessLog(c.AccessLog)
 	if err != nil {
 		return nil, err
 	}
-	s := &server{config: c, log: log, gate: gate, metrics: tells, failed: make(chan error, 3)}
+	tells := new(programMetrics)
+	tells.inForce(c)
+	gate, err := proxy.New(ctx, gc, pace(c.Store, proxy.Options{Store: store, Log: log, AdminToken: c.AdminToken, Record: waitlistRecord(c), History: days, StateDir: c.StateDir,
+		Docs: docs.Handler(), Metrics: tells.source(), AccessLog: requests}))
+	if err != nil {
+		return nil, errors.Join(err, closeRequests())
+	}
+	s := &server{config: c, log: log, gate: gate, metrics: tells, requests: closeRequests, failed: make(chan error, 3)}
 	if err := s.listen(); err != nil {
 		if s.acme != nil {
 			s.acme.Close()
 		}
 		gate.Close()
-		return nil, err
+		return nil, errors.Join(err, closeRequests())
 	}
 	return s, nil
 }
@@ -222,6 +227,7 @@ func changedButFixed(old, next *config.Config) []string {
 		{"database", old.Database, next.Database},
 		{"tls", old.TLS, next.TLS},
 		{"log", old.Log, next.Log},
+		{"access_log", old.AccessLog, next.AccessLog},
 		{"progress_timeout", old.ProgressTimeout, next.ProgressTimeout},
 		{"drain_delay", old.DrainDelay, next.DrainDelay},
 		{"shutdown_grace", old.ShutdownGrace, next.ShutdownGrace},
@@ -273,5 +279,5 @@ func (s *server) stop() error {
 	s.gate.Close()
 	err = errors.Join(err, s.admin.Close())
 	s.tasks.Wait()
-	return err
+	return errors.Join(err, s.requests())
 }

@@ -75,9 +75,15 @@ type Drainer interface{ Drain() }
 // A Follower looks at a room before its first sync, and after each, whether it failed or not.
 type Follower interface{ Follow(r *Room) }
 
-// A Shedder may drop a request of people who are not in before it is answered, so that those who
-// are in need not wait behind it. It does not return from a request that it drops.
-type Shedder interface {
+// An Escort goes with requests from their beginning to their end.
+type Escort interface {
+	// Begin returns what a request goes on with, and what is told of its end; nil where nothing is.
+	Begin(w http.ResponseWriter, r *http.Request) (http.ResponseWriter, *http.Request, Ender)
+}
+
+// A Witness is told of each request before it is answered. It may drop one of people who are not
+// in, so that those who are in need not wait behind it: it does not return from such a request.
+type Witness interface {
 	// Visit is told of a visit and what the queue, or the gate, has decided about it.
 	Visit(r *http.Request, v *Visit, d *room.Decision)
 	// Aside is told of a request that is no visit.
@@ -85,6 +91,8 @@ type Shedder interface {
 	// Withheld is told of a request that takes neither a place nor a slot, and that the site does
 	// not get.
 	Withheld(r *http.Request, by Counted)
+	// Exempt is told of a request that passes a room by.
+	Exempt(r *http.Request, by Counted)
 	// Renewal is told of a question of visitors who have checked in by it, and what the queue has
 	// decided about each.
 	Renewal(r *http.Request, visitors []*Visit, decisions []room.Decision)
@@ -94,6 +102,8 @@ type Shedder interface {
 type Counted interface {
 	// Settings returns those in force; for a family those that its rooms begin with.
 	Settings() queue.Settings
+	// Of is the name of the room or family.
+	Of() string
 	// Count counts what became of a request.
 	Count(what metrics.Result)
 }

@@ -48,11 +48,12 @@ type Counters struct {
 	decisions [results]Counter
 	waits     prometheus.Observer
 	refused   [refusals]Counter
+	of        string
 }
 
 // Room returns the counters of a room or a family.
 func (m *Metrics) Room(name string) Counters {
-	c := Counters{waits: m.waits.WithLabelValues(name)}
+	c := Counters{waits: m.waits.WithLabelValues(name), of: name}
 	for i, of := range m.refused {
 		c.refused[i] = of.With(name)
 	}
@@ -61,6 +62,12 @@ func (m *Metrics) Room(name string) Counters {
 	}
 	return c
 }
+
+// Of is the name of the room or the family.
+func (c *Counters) Of() string { return c.of }
+
+// String is the result as metrics have it.
+func (r Result) String() string { return resultNames[r] }
 
 // Count counts a request by what became of it.
 func (c *Counters) Count(what Result) { c.decisions[what].Inc() }
@@ -101,10 +108,11 @@ func (c *Counters) CountDecision(d room.Decision) {
 	if d.Crowded {
 		c.Refuse(Crowded)
 	}
-	c.Count(resultOf(d))
+	c.Count(ResultOf(d))
 }
 
-func resultOf(d room.Decision) Result {
+// ResultOf is what becomes of a request by the decision of the queue.
+func ResultOf(d room.Decision) Result {
 	switch {
 	case d.Outcome == room.Queued:
 		return Queued

@@ -23,7 +23,7 @@ func NewFeature(g feature.Gate) *Feature { return &Feature{g} }
 // Part implements [feature.Feature]: no room has a say.
 func (*Feature) Part(context.Context, *feature.Setup) (feature.Part, error) { return nil, nil }
 
-// Visit implements [feature.Shedder]. Over the connections of a trusted proxy come many visitors:
+// Visit implements [feature.Witness]. Over the connections of a trusted proxy come many visitors:
 // none of them is dropped.
 func (f *Feature) Visit(r *http.Request, v *feature.Visit, d *room.Decision) {
 	c := flood.Of(r.Context())
@@ -41,7 +41,7 @@ func (f *Feature) Visit(r *http.Request, v *feature.Visit, d *room.Decision) {
 	c.Shed(r)
 }
 
-// Aside implements [feature.Shedder]: it drops a request that is no visit as Visit does, unless its
+// Aside implements [feature.Witness]: it drops a request that is no visit as Visit does, unless its
 // sender is in somewhere.
 func (f *Feature) Aside(r *http.Request) {
 	c := flood.Of(r.Context())
@@ -57,7 +57,7 @@ func (f *Feature) Aside(r *http.Request) {
 // isIn says whether a visitor is in, as far as this gate knows.
 func isIn(v *feature.Visit) bool { return v.Room.Queue.IsIn(v.Now, v.Ticket) }
 
-// Withheld implements [feature.Shedder].
+// Withheld implements [feature.Witness].
 func (f *Feature) Withheld(r *http.Request, by feature.Counted) {
 	c := flood.Of(r.Context())
 	if f.gate.Trust().TrustsPeer(r) || !c.Sheds(flood.Aside) {
@@ -67,7 +67,10 @@ func (f *Feature) Withheld(r *http.Request, by feature.Counted) {
 	c.Shed(r)
 }
 
-// Renewal implements [feature.Shedder]: it drops the question of visitors, who have checked in by
+// Exempt implements [feature.Witness]: what passes a room by is not dropped.
+func (*Feature) Exempt(*http.Request, feature.Counted) {}
+
+// Renewal implements [feature.Witness]: it drops the question of visitors, who have checked in by
 // it, unless one of them is in.
 func (f *Feature) Renewal(r *http.Request, visitors []*feature.Visit, decisions []room.Decision) {
 	c, kind := flood.Of(r.Context()), flood.Aside

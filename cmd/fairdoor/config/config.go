@@ -59,6 +59,7 @@ type Config struct {
 	// TLS holds the certificates of the listener; without any it speaks plain HTTP.
 	TLS             TLS           `yaml:"tls"`
 	Log             Log           `yaml:"log"`
+	AccessLog       AccessLog     `yaml:"access_log"`
 	OriginTimeout   time.Duration `yaml:"origin_timeout" default:"60s" min:"1ms" max:"24h" usage:"time an origin has until its response begins"`
 	ProgressTimeout time.Duration `yaml:"progress_timeout" default:"30s" min:"1ms" max:"24h" usage:"time a visitor's connection may stand still"`
 	DrainDelay      time.Duration `yaml:"drain_delay" default:"0s" min:"0s" max:"24h" usage:"time load balancers have to notice that the gate is stopping"`
@@ -201,6 +202,17 @@ type Log struct {
 	Level string `yaml:"level" default:"info" choices:"debug,info,warn,error" usage:"least serious level that is logged"`
 	// Format is json, console, or auto: console on a terminal, json elsewhere.
 	Format string `yaml:"format" default:"auto" choices:"auto,json,console" usage:"format of the log"`
+}
+
+// Stdout is the AccessLog.To of those who have a program that takes the lines.
+const Stdout = "stdout"
+
+// AccessLog says what is written of requests. Without To nothing is.
+type AccessLog struct {
+	// To is stdout, or the path of a file, resolved; "" for none.
+	To     string  `yaml:"to" is:"log file" usage:"where a line about each request is written: stdout, or a file (default: nowhere)"`
+	Format string  `yaml:"format" default:"json" choices:"json,combined" usage:"format of the access log"`
+	Sample float64 `yaml:"sample" default:"1" min:"0" max:"1" usage:"part of the requests that are written, such as 0.01"`
 }
 
 // Route is a host and a path that a room guards.

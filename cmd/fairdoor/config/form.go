@@ -54,6 +54,7 @@ var forms = map[string]form{
 		return problemOf(err)
 	})},
 	"file":              {want: "the path of a file", kind: "file", empty: true, check: (*loader).path},
+	"log file":          {want: "stdout, or the path of a file", empty: true, check: (*loader).logFile},
 	"dir":               {want: "the path of a directory", kind: "dir", empty: true, check: (*loader).path},
 	"store":             {want: "memory, or a URL such as redis://host:6379", sentence: true, check: (*loader).store},
 	"database":          {want: "the path of a file, or a URL such as postgres://host/name", sentence: true, empty: true, check: (*loader).database},
@@ -182,6 +183,14 @@ func (d *loader) store(text string, _ layer) (canonical, problem string) {
 }
 
 // database never shows what was written, like store.
+// logFile is where a log is written.
+func (d *loader) logFile(text string, from layer) (canonical, problem string) {
+	if text == Stdout {
+		return text, ""
+	}
+	return d.path(text, from)
+}
+
 func (d *loader) database(text string, from layer) (canonical, problem string) {
 	switch {
 	case waitlist.IsURL(text):

@@ -1,0 +1,182 @@
+// Package accesslog writes a line about requests to a gate: who sent it, what was decided and
+// answered, and how long that took. The line has no cookies, no queries, and of the gate's own paths
+// only what they are for: these may hold secrets.
+package accesslog
+
+import (
+	"bufio"
+	"context"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+
+	"github.com/fairdoor-gate/fairdoor/proxy/feature"
+	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
+	"github.com/fairdoor-gate/fairdoor/proxy/requestid"
+	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/room"
+)
+
+// Config says what is written where.
+type Config struct {
+	To       zapcore.WriteSyncer // required
+	Combined bool                // in the combined format of Apache and nginx, not in JSON
+	Sample   float64             // which part of the requests, up to 1
+}
+
+// Feature writes the access log of a gate.
+type Feature struct {
+	gate   feature.Gate
+	sample float64
+	core   zapcore.Core // that writes a line's message, or its fields
+	format func(*request) (message string, fields []zap.Field)
+}
+
+// NewFeature returns what writes an access log.
+func NewFeature(g feature.Gate, c Config) *Feature {
+	f := &Feature{gate: g, sample: c.Sample, format: inJSON}
+	encoder := zapcore.NewJSONEncoder(zapcore.EncoderConfig{
+		TimeKey: "time", EncodeTime: zapcore.RFC3339NanoTimeEncoder, EncodeDuration: zapcore.SecondsDurationEncoder,
+	})
+	if c.Combined {
+		encoder, f.format = zapcore.NewConsoleEncoder(zapcore.EncoderConfig{MessageKey: "line"}), inCombined
+	}
+	f.core = zapcore.NewCore(encoder, zapcore.Lock(c.To), zapcore.InfoLevel)
+	return f
+}
+
+// Part implements [feature.Feature]: no room has a say.
+func (*Feature) Part(context.Context, *feature.Setup) (feature.Part, error) { return nil, nil }
+
+// request is one that is written about, from its beginning.
+type request struct {
+	http.ResponseWriter
+	in      *http.Request
+	feature *Feature
+	began   time.Time
+	status  int // 0 until there is one
+	bytes   int64
+
+	room     string // that it was for; "" for none
+	decision string // about it, as the metrics have it; "" for none
+	setup    *feature.Setup
+	visitor  queue.ID
+}
+
+type requestKey struct{}
+
+// Begin implements [feature.Escort].
+func (f *Feature) Begin(w http.ResponseWriter, r *http.Request) (http.ResponseWriter, *http.Request, feature.Ender) {
+	if rand.Float64() >= f.sample {
+		return w, r, nil
+	}
+	of := &request{ResponseWriter: w, feature: f, began: f.gate.Now()}
+	of.in = r.WithContext(context.WithValue(r.Context(), requestKey{}, of))
+	return of, of.in, of
+}
+
+// End implements [feature.Ender]: it writes the line.
+func (q *request) End() {
+	message, fields := q.feature.format(q)
+	_ = q.feature.core.Write(zapcore.Entry{Time: q.began, Message: message}, fields) // a disk that is full stops nobody
+}
+
+// WriteHeader notes the status.
+func (q *request) WriteHeader(status int) {
+	if status >= http.StatusOK || status == http.StatusSwitchingProtocols {
+		q.status = status
+	}
+	q.ResponseWriter.WriteHeader(status)
+}
+
+// Write counts what is written.
+func (q *request) Write(p []byte) (int, error) {
+	if q.status == 0 {
+		q.status = http.StatusOK
+	}
+	n, err := q.ResponseWriter.Write(p)
+	q.bytes += int64(n)
+	return n, err
+}
+
+// Hijack implements [http.Hijacker]: who takes over a connection answers on it that protocols are
+// switched.
+func (q *request) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, rw, err := http.NewResponseController(q.ResponseWriter).Hijack()
+	if err == nil {
+		q.status = http.StatusSwitchingProtocols
+	}
+	return conn, rw, err
+}
+
+// Unwrap has http.ResponseController find the writer's other methods.
+func (q *request) Unwrap() http.ResponseWriter { return q.ResponseWriter }
+
+// note notes what is decided about a request.
+func note(r *http.Request, room string, what metrics.Result) *request {
+	q, _ := r.Context().Value(requestKey{}).(*request)
+	if q == nil {
+		return new(request) // which nobody writes about
+	}
+	q.room, q.decision = room, what.String()
+	return q
+}
+
+// Visit implements [feature.Witness].
+func (f *Feature) Visit(r *http.Request, v *feature.Visit, d *room.Decision) {
+	what := metrics.ResultOf(*d)
+	switch {
+	case v.Endless != nil:
+		what = metrics.Endless
+	case v.Shut:
+		what = metrics.Uninvited
+	}
+	q := note(r, v.Room.Queue.Name(), what)
+	q.setup, q.visitor = v.Setup, d.Ticket.ID
+}
+
+// Aside implements [feature.Witness]: of such a request nothing is decided.
+func (*Feature) Aside(*http.Request) {}
+
+// Withheld implements [feature.Witness].
+func (*Feature) Withheld(r *http.Request, by feature.Counted) { note(r, by.Of(), metrics.Withheld) }
+
+// Exempt implements [feature.Witness].
+func (*Feature) Exempt(r *http.Request, by feature.Counted) { note(r, by.Of(), metrics.Exempt) }
+
+// Renewal implements [feature.Witness]: a line tells of the first of the rooms that are asked about.
+func (f *Feature) Renewal(r *http.Request, visitors []*feature.Visit, decisions []room.Decision) {
+	if len(visitors) > 0 {
+		f.Visit(r, visitors[0], &decisions[0])
+	}
+}
+
+// path is what was asked for, without what may be secret.
+func (q *request) path() string {
+	if !feature.IsOwn(q.in) {
+		return q.in.URL.EscapedPath()
+	}
+	name, _, _ := strings.Cut(strings.TrimPrefix(q.in.URL.EscapedPath(), feature.Paths), "/")
+	return feature.Paths + name
+}
+
+// address is the visitor's.
+func (q *request) address() string { return q.feature.gate.Trust().ClientAddr(q.in).String() }
+
+// inJSON has the names by which fairdoor simulate, and tools for Caddy's and nginx's logs, know them.
+func inJSON(q *request) (message string, fields []zap.Field) {
+	about := requestid.Field(q.in)
+	if q.setup != nil {
+		about = q.setup.About(q.in, q.visitor)
+	}
+	return "", []zap.Field{
+		zap.String("client_ip", q.address()), zap.String("method", q.in.Method), zap.String("host", q.in.Host), zap.String("uri", q.path()), zap.String("proto", q.in.Proto),
+		zap.Int("status", q.status), zap.Int64("bytes", q.bytes), zap.Duration("duration", q.feature.gate.Now().Sub(q.began)), zap.String("user_agent", q.in.UserAgent()),
+		zap.String("room", q.room), zap.String("decision", q.decision), about,
+	}
+}
