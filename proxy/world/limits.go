@@ -20,6 +20,7 @@ type admission struct{ earliest, latest time.Duration }
 // seen is what an observer of everything knows of somebody's session.
 type seen struct {
 	waited  time.Duration // when they were last told to wait since they were seen; 0 for never
+	sent    time.Duration // when they had asked then
 	until   time.Duration // the session surely lasts until then
 	over    time.Duration // and surely not beyond
 	began   time.Duration // and began then or later
@@ -63,7 +64,11 @@ func read(h *History) (present []presence, admitted []admission) {
 		switch e.What {
 		case Waits:
 			if v := &people[e.Who]; e.Sent >= v.at && !belated[i] { // in the first case another tab asked before
-				v.waited, v.wasTold, v.asked, v.began = e.At, true, 0, e.Sent
+				v.began = e.Sent
+				if v.wasTold && !h.quiet(v.waited, e.At) { // they may have been let in when they asked before, and nobody knew
+					v.began = v.sent
+				}
+				v.waited, v.sent, v.wasTold, v.asked = e.At, e.Sent, true, 0
 			}
 		case Seen:
 			v := &people[e.Who]

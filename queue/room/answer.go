@@ -223,6 +223,7 @@ func (v visit) enterAsKnown(t queue.Ticket) (Decision, bool) {
 	case end <= v.sessionsAt():
 		return Decision{}, false
 	case v.rules.startMatters():
+		end = v.asWhole(t, end)
 		return Decision{Outcome: v.admitted(), Issue: !v.Ask.isAside(), Ticket: queue.Ticket{State: queue.Accepted, ID: t.ID, LastCheckIn: v.at, Expires: end}}, true
 	}
 	if v.renews() {
@@ -231,6 +232,18 @@ func (v visit) enterAsKnown(t queue.Ticket) (Decision, bool) {
 		}
 	}
 	return v.accept(t, queue.Grant{Verdict: queue.Held, AcceptedAt: v.at, Expires: end}, 0), true
+}
+
+// asWhole is until when the session lasts of somebody who comes with a ticket from before it, and
+// of whom this node knows only the end: it may have been given for a lease. A whole one lasts for
+// its duration from the arrival at least, and the store is told so.
+func (v visit) asWhole(t queue.Ticket, end queue.Instant) queue.Instant {
+	came := t.UsedFrom()
+	whole := min(came.Add(v.rules.SessionDuration), v.rules.LastMoment(came))
+	if came == 0 || whole <= end || v.keepsSlot() || v.Ask.Slot == ProvisionalSlot || !v.sessions.prolong(v.at, t.ID, end, whole) {
+		return end
+	}
+	return whole
 }
 
 // stay lets an accepted visitor pass if their ticket or session lasts. Their ticket is

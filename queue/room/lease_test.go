@@ -70,6 +70,25 @@ func TestFixedSessionThatIsConfirmedEndsOneDurationAfterItsAdmission(t *testing.
 	assert.Equal(t, 0, d.stand().Active)
 }
 
+func TestFixedSessionIsConfirmedThoughTheStoreDoesNotAnswer(t *testing.T) {
+	s := confirming(1)
+	s.DisableSessionRenewal = true
+	d, store := openFallible(t, s, queue.Hold)
+	store.fail(nil, errLost)
+	in := d.join()
+	store.fail(nil, nil)
+	d.sync() // this node knows that they are in, and until when
+	store.fail(errGone, nil)
+	d.passUnheard(time.Second)
+	in = d.isIn(in)
+	store.fail(nil, nil)
+	d.at(5*time.Minute - time.Second)
+	assert.Equal(t, 1, d.stand().Active)
+	d.isIn(in)
+	d.at(5*time.Minute + time.Second)
+	assert.Zero(t, d.stand().Active)
+}
+
 func TestSessionOfSomebodyWhoWaitedOrHasANameIsAWholeOne(t *testing.T) {
 	d := open(t, confirming(2))
 	waiting := d.crowded(2)
