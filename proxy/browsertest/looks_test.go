@@ -91,12 +91,17 @@ func TestThePageInEveryState(t *testing.T) {
 			look{state, "en-US", browsertest.Light, 1280, 800},
 			look{state, "de-DE", browsertest.Light, 320, 640}, look{state, "he-IL", browsertest.Dark, 390, 844})
 	}
-	for _, state := range []string{"prequeue", "prequeue, shuffle", "held", "sold out", "left", "items"} {
+	for _, state := range []string{"prequeue", "prequeue, shuffle", "held", "queue all", "paused", "sold out", "left", "items"} {
 		looks = append(looks,
 			look{state, "en-US", browsertest.Light, 1280, 800}, look{state, "de-DE", browsertest.Dark, 390, 844},
 			look{state, "ar-EG", browsertest.Light, 390, 844}, look{state, "ja-JP", browsertest.Light, 390, 844})
 	}
+	for _, state := range []string{"items", "sold out", "prequeue", "paused"} { // as a brand has them
+		looks = append(looks,
+			look{state, "en-US&hero=/hero.svg&logo=/logo.svg&card=%23ffffff", browsertest.Light, 390, 844}, look{state, "en-US&hero=/hero.svg&logo=/logo.svg", browsertest.Dark, 1440, 900})
+	}
 	looks = append(looks,
+		look{"line, hours", "en-US", browsertest.Light, 390, 844}, look{"fifo, longer than told", "de-DE", browsertest.Dark, 390, 844},
 		look{"fifo, identity", "en-US&hero=/hero.svg", browsertest.Light, 1440, 900}, look{"fifo, identity", "en-US&hero=/hero.svg&logo=/logo.svg&card=%23ffffff", browsertest.Dark, 768, 1024},
 		look{"fifo", "ar-EG&hero=/hero.svg&logo=/logo.svg", browsertest.Dark, 390, 844}, look{"queue all", "de-DE&hero=/hero.svg&card=%2316171a", browsertest.Light, 390, 844},
 		look{"fifo, identity", "en-US&logo=/logo.svg", browsertest.Light, 1280, 800}, look{"fifo, identity", "fi-FI&logo=/logo.svg", browsertest.Dark, 390, 844},
@@ -277,10 +282,11 @@ func TestNothingOnThePageMovesInTheFirstSeconds(t *testing.T) {
 	event.Event = sale
 	for name, states := range map[string][]templates.Data{
 		"the wait is told with the first check-in": {waits("fifo", 0, 214), waits("fifo", 12, 212)},
-		"the line moves":      {waits("fifo", 12, 214), waits("fifo", 11, 160), waits("fifo", 9, 99), waits("fifo", 1, 3)},
-		"an exact line moves": {waits("line", 59, 214), waits("line", 57, 160), waits("line", 9, 99)},
-		"a draw":              {waits("random", 12, 0), waits("random", 14, 0)},
-		"before the start":    {event, event},
+		"the line moves":                    {waits("fifo", 12, 214), waits("fifo", 11, 160), waits("fifo", 9, 99), waits("fifo", 1, 3)},
+		"an exact line moves":               {waits("line", 59, 214), waits("line", 57, 160), waits("line", 9, 99)},
+		"a wait gets hours, and loses them": {waits("line", 59, 214), waits("line", 60, 215), waits("line", 84, 216), waits("line", 59, 200)},
+		"a draw":                            {waits("random", 12, 0), waits("random", 14, 0)},
+		"before the start":                  {event, event},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -193,8 +193,8 @@ func TestEveryWaiterIsToldWhatThereIsToBuy(t *testing.T) {
 	assert.Equal(t, []any{row("Standing", "49 €", 0., true), row("Seat", "89 €", 3., false), row("Parking €", "", 5., false)}, told.Told("items"))
 	assert.Equal(t, 8., told.Told("itemsLeft"), "which is the sum")
 	page := v.Get("/").Body
-	assert.Contains(t, page, `<div><dt><bdi>Standing</bdi> · 49 €</dt><dd>sold out</dd></div>`)
-	assert.Contains(t, page, `<div><dt><bdi>Seat</bdi> · 89 €</dt><dd>Left: 3</dd></div>`)
+	assert.Contains(t, page, `<div><dt><bdi>Standing</bdi> · <bdi>49 €</bdi></dt><dd>sold out</dd></div>`)
+	assert.Contains(t, page, `<div><dt><bdi>Seat</bdi> · <bdi>89 €</bdi></dt><dd>Left: 3</dd></div>`)
 	assert.Contains(t, page, `<div><dt><bdi>Parking €</bdi></dt><dd>Left: 5</dd></div>`)
 	f.Soon(func() bool { return len(l.Next("numbers").Data["items"].([]any)) == 3 })
 	for _, nonsense := range []string{`[{"name": "Programme"}]`, `[{"name": 3}]`, `{}`, `many`} {

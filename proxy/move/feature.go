@@ -4,7 +4,6 @@ package move
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"net/http"
@@ -14,7 +13,6 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/fairdoor-gate/fairdoor/cookie"
 	"github.com/fairdoor-gate/fairdoor/proxy/feature"
 	"github.com/fairdoor-gate/fairdoor/proxy/networks"
 	"github.com/fairdoor-gate/fairdoor/proxy/qrcode"
@@ -48,7 +46,7 @@ func NewFeature(g feature.Gate) *Feature {
 // part is what a room has to move places.
 type part struct {
 	feature *Feature
-	links   *cookie.Codec
+	seals   seals
 	pages   *passpage.Pages
 }
 
@@ -63,11 +61,11 @@ func (f *Feature) Part(_ context.Context, s *feature.Setup) (feature.Part, error
 
 // For implements [feature.Sharer].
 func (p *part) For(s *feature.Setup) (feature.Part, error) {
-	links, err := cookie.New(cookie.Config{Name: cookie.Name(".move." + s.Config.Name), Keys: s.Keys})
+	seals, err := newSeals(s.Keys, s.Config.Name)
 	if err != nil {
-		return nil, fmt.Errorf("making the codec of links: %w", err)
+		return nil, fmt.Errorf("making the keys of links: %w", err)
 	}
-	return &part{p.feature, links, p.pages}, nil
+	return &part{p.feature, seals, p.pages}, nil
 }
 
 // Paths implements [feature.Owner].
@@ -94,7 +92,7 @@ func (f *Feature) serve(w http.ResponseWriter, r *http.Request) {
 	case token == "":
 		p.offer(w, r, of, s)
 	default:
-		if _, ok := p.ticketOf(token, f.gate.Now()); !ok {
+		if _, ok := p.seals.open(token, f.gate.Now()); !ok {
 			p.page(w, r, http.StatusGone, passpage.View{State: passpage.Gone})
 			return
 		}
@@ -138,33 +136,19 @@ func (p *part) link(r *http.Request, v *feature.Visit) (string, error) {
 	if v.Endless != nil {
 		lasts = 0
 	}
-	payload := binary.BigEndian.AppendUint64(nil, uint64(v.Now.Add(lasts).UnixMilli()))
-	payload, err := v.Ticket.AppendBinary(payload)
-	if err != nil {
-		return "", fmt.Errorf("writing a ticket: %w", err)
-	}
-	sealed, err := p.links.Encode(payload)
-	link := v.Setup.Trust.Scheme(r) + "://" + r.Host + v.Setup.OwnAddress("move") + "&t=" + sealed
+	sealed, err := p.seals.seal(v.Ticket, v.Now.Add(lasts))
+	link := v.Setup.Trust.Scheme(r) + "://" + r.Host + v.Setup.OwnAddress("move")
 	if to := feature.WayIn(p.feature.gate, v.Room, r, r.URL.Query().Get("to")); to != v.Setup.PathOn(r.Host) {
 		link += "&to=" + url.QueryEscape(to)
 	}
-	return link, err
-}
-
-// ticketOf is the ticket that a link has, if it has not expired.
-func (p *part) ticketOf(token string, now time.Time) (t queue.Ticket, ok bool) {
-	payload, _, ok := p.links.Decode(token)
-	if !ok || len(payload) < 8 || uint64(now.UnixMilli()) >= binary.BigEndian.Uint64(payload) {
-		return t, false
-	}
-	return t, t.UnmarshalBinary(payload[8:]) == nil
+	return link + "&t=" + sealed, err
 }
 
 // take moves the place of a link to the device that sends the form, and lets it go on to the room.
 func (p *part) take(w http.ResponseWriter, r *http.Request, of *feature.Room, s *feature.Setup) {
 	r.Body = http.MaxBytesReader(w, r.Body, 4<<10)
 	now := p.feature.gate.Now()
-	t, ok := p.ticketOf(r.PostFormValue("token"), now)
+	t, ok := p.seals.open(r.PostFormValue("token"), now)
 	if !ok {
 		p.page(w, r, http.StatusGone, passpage.View{State: passpage.Gone})
 		return

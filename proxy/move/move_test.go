@@ -3,6 +3,7 @@ package move_test
 import (
 	"net/http"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -110,4 +111,19 @@ func TestALinkLastsTenMinutes(t *testing.T) {
 	assert.Equal(t, http.StatusGone, f.Visitor().Get(gatetest.MovePath+"&t=forged").Status)
 	assert.Equal(t, http.StatusConflict, f.Visitor().Get(gatetest.MovePath).Status)
 	assert.Equal(t, http.StatusBadRequest, f.Visitor().Send(http.MethodPost, link, nil, gatetest.With("Sec-Fetch-Site", "cross-site")).Status)
+}
+
+func TestTheLinkIsShortEnoughForACodeThatPhonesRead(t *testing.T) {
+	for _, m := range []queue.Method{queue.FIFO, queue.Line, queue.Random} {
+		f, _ := sharing(t, m)
+		f.Full()
+		v := f.Waits()
+		f.Pass(gatetest.Interval)
+		require.False(t, v.Get("/").In())
+		_, sealed, found := strings.Cut(v.Link(), "&t=")
+		require.True(t, found)
+		assert.Regexp(t, `^[A-Z2-7]{80,150}$`, sealed, "%s: letters that are drawn small", m)
+		changed := strings.Map(func(r rune) rune { return map[bool]rune{true: 'A', false: 'B'}[r == 'B'] }, sealed[:1]) + sealed[1:]
+		assert.Equal(t, http.StatusGone, v.Get(gatetest.MovePath+"&t="+changed).Status)
+	}
 }

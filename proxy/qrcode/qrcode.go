@@ -3,15 +3,17 @@ package qrcode
 
 import (
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
-	"rsc.io/qr"
+	"rsc.io/qr/coding"
 )
 
 // URL returns a text as a QR code: an SVG in a URL with the scheme data.
 func URL(text string) (string, error) {
-	code, err := qr.Encode(text, qr.L)
+	code, err := encode(text)
 	if err != nil {
 		return "", fmt.Errorf("drawing a link: %w", err)
 	}
@@ -32,4 +34,25 @@ func URL(text string) (string, error) {
 	}
 	b = append(b, `"/></svg>`...)
 	return "data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(b), nil
+}
+
+// alphanumeric are the characters that a code has in 5½ bits each, and not in 8.
+const alphanumeric = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ $%*+-./:"
+
+// encode makes the smallest code of a text. The characters at its end that are alphanumeric are a
+// part of their own, which is shorter.
+func encode(text string) (*coding.Code, error) {
+	head := strings.TrimRight(text, alphanumeric)
+	parts := []coding.Encoding{coding.String(head), coding.Alpha(text[len(head):])}
+	for version := coding.Version(coding.MinVersion); version <= coding.MaxVersion; version++ {
+		if parts[0].Bits(version)+parts[1].Bits(version) > 8*version.DataBytes(coding.L) {
+			continue
+		}
+		plan, err := coding.NewPlan(version, coding.L, 0)
+		if err != nil {
+			return nil, err
+		}
+		return plan.Encode(parts...)
+	}
+	return nil, errors.New("it is too long for a QR code")
 }

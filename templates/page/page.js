@@ -56,7 +56,7 @@ const stateOf = w => w.soldOut ? 'soldOut' : !w.refreshIntervalSeconds ? 'reject
 // By when one is in, or since when nobody is let in, as the clock of the visitor has it.
 const when = (w, state) => {
   const time = Date.parse(w.lastUpdated) + (w.waitTime75Percentile || w.waitTime) * 60000;
-  const text = /all|Down/.test(state) ? w.pausedSince && at(say.since, w.pausedSince) : !counts(w) && /range|hours|minutes/.test(state) && at(say.by, time);
+  const text = /all|Down/.test(state) ? w.pausedSince && at(say.since, w.pausedSince) : !counts(w) && /range|hours|minutes|soon/.test(state) && at(say.by, time);
   show(by, !!text);
   if (text) set(by, text);
   advance(w);
@@ -73,7 +73,7 @@ const offer = items => {
   show(list, !!items.length);
   if (offered === text) return;
   offered = text;
-  list.replaceChildren(...items.map(i => make('div', make('dt', make('bdi', i.name), i.price && ' · ' + i.price),
+  list.replaceChildren(...items.map(i => make('div', make('dt', make('bdi', i.name), i.price && ' · ', make('bdi', i.price)),
     make('dd', i.soldOut ? say.soldOutWord : i.left === null ? '' : $('items').firstChild.textContent + ': ' + count.format(i.left)))));
 };
 const paint = w => {
