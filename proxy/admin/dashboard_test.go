@@ -129,39 +129,6 @@ func TestWhatWasDoneIsUndoneByOneButton(t *testing.T) {
 	assert.NotContains(t, o.send("/rooms/shop?done=17", nil).Body.String(), "is changed, on every gate")
 }
 
-func TestTheDaysOfARoomHaveReports(t *testing.T) {
-	g := newGate(t)
-	o := &operator{handler: g.handler()}
-	assert.Contains(t, o.send("/rooms/shop/history", nil).Body.String(), `<a href="/rooms/shop/report?day=2021-05-27" data-day="2021-05-27T15:54:10Z" data-ago="0">Thursday, 27 May</a>`)
-	for query, want := range map[string]string{"": "Times are those of UTC", "&timezone=Asia/Kolkata": "Times are those of Asia/Kolkata", "&timezone=Etc/Unknown": "Times are those of UTC"} {
-		w := o.send("/rooms/shop/report?day=2021-05-27"+query, nil)
-		assert.Equal(t, http.StatusOK, w.Code)
-		assert.Contains(t, w.Body.String(), "Thursday, 27 May 2021, 00:00 to")
-		assert.Contains(t, w.Body.String(), want)
-	}
-	none := o.send("/rooms/shop/report?day=yesterday", nil)
-	assert.Equal(t, http.StatusUnprocessableEntity, none.Code)
-	assert.Contains(t, none.Body.String(), "day is not a day as in 2026-11-28.")
-	assert.Contains(t, none.Header().Get("Content-Type"), "text/html")
-}
-
-func TestWhatIsNotThereIsToldToBrowsersByAPage(t *testing.T) {
-	g := newGate(t)
-	o := &operator{handler: g.handler()}
-	for path, want := range map[string]string{
-		"/rooms/shpo/limits": "There is no room of this name (did you mean &#34;shop&#34;?).", "/rooms/shop/nowhere": "The dashboard has no such page.",
-		"/rooms/shop/visitors/short": "A support code has eight letters and digits",
-	} {
-		w := o.send(path, nil)
-		assert.Equal(t, http.StatusNotFound, w.Code, path)
-		assert.Contains(t, w.Header().Get("Content-Type"), "text/html", path)
-		assert.Contains(t, w.Body.String(), want, path)
-		assert.Contains(t, w.Body.String(), `<a class="home" href="/">`, path)
-		asJSON := o.send(path, nil, func(q *http.Request) { q.Header.Set("Accept", "*/*") })
-		assert.Equal(t, "application/problem+json", asJSON.Header().Get("Content-Type"), path)
-	}
-}
-
 func TestALinkToARoomIsFollowedByWhoHasLoggedIn(t *testing.T) {
 	g := newGate(t)
 	o := &operator{handler: g.handlerWith("secret")}

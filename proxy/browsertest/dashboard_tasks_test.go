@@ -3,6 +3,7 @@ package browsertest_test
 import (
 	"net/http"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -284,6 +285,47 @@ func TestInvitePeopleNowAndPlanMore(t *testing.T) {
 		h.press(`[href$="/mails"]`, `document.querySelectorAll('iframe.mail').length === 2`)
 		h.isWhole()
 		h.tab.Screenshot("dashboard-task-mails-" + h.by)
+	})
+}
+
+func TestImportAListAndSayWhatItsColumnsAre(t *testing.T) {
+	eachHand(t, func(t *testing.T, d *desk, h *hands) {
+		h.tab.Open(d.url + "/rooms/chat/waitlist")
+		browsertest.Eval[int](h.tab, `{
+			const chosen = new DataTransfer();
+			chosen.items.add(new File(['Contact,Signup Date,Shoe size\nada@example.com,2026-01-02,44\n'], 'list.csv', {type: 'text/csv'}));
+			document.querySelector('#file').files = chosen.files; 0}`)
+		h.press(`[action$="/import"] button`, `document.querySelector('[name=column]')`)
+		assert.Contains(t, h.tab.Text(), "Choose which column is the email or the user id")
+		h.fill(`[aria-label="Contact becomes"]`, "email=Contact")
+		h.isWhole()
+		h.tab.Screenshot("dashboard-task-import-" + h.by)
+		h.press(`.answer .main`, `document.querySelector('.done')`)
+		assert.Contains(t, h.tab.Text(), "Added: 1.")
+		assert.Contains(t, d.get("/api/v1/waitlists/beta/entries"), "ada@example.com")
+		h.isWhole()
+	})
+}
+
+func TestPutBackWhatSomebodyElseHasDone(t *testing.T) {
+	eachHand(t, func(t *testing.T, d *desk, h *hands) {
+		for _, body := range []string{`{"message": "Back at eight."}`, `{"items": [{"name": "Standing", "price": "49 €", "left": 12}]}`} {
+			q, err := http.NewRequestWithContext(t.Context(), http.MethodPatch, d.url+"/api/v1/rooms/shop", strings.NewReader(body))
+			require.NoError(t, err)
+			answer, err := http.DefaultClient.Do(q)
+			require.NoError(t, err)
+			answer.Body.Close()
+		}
+		h.tab.Open(d.url + "/rooms/shop/history")
+		assert.Contains(t, h.tab.Text(), "Standing, 49 €, 12 left")
+		h.isWhole()
+		h.tab.Screenshot("dashboard-task-history-" + h.by)
+		h.press(`#changes [value=message] ~ button`, `document.querySelector('.answer .main')`)
+		h.isWhole()
+		h.press(`.answer .main`, `document.querySelector('.done')`)
+		assert.Empty(t, d.setting("message"))
+		h.isWhole()
+		h.tab.Screenshot("dashboard-task-putback-" + h.by)
 	})
 }
 

@@ -2,6 +2,7 @@ package record
 
 import (
 	"encoding/json"
+	"regexp"
 	"time"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/record/chart"
@@ -116,6 +117,20 @@ type Change struct {
 	From string    `json:"from,omitempty"` // the value before; empty for none
 	To   string    `json:"to,omitempty"`
 	Was  string    `json:"was,omitempty"` // a planned event as it was before, as JSON
+}
+
+// stamped are the moments in a change of an event.
+var stamped = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
+
+// WithMoments is what something was before a change, or after it, with its moments as people read them.
+func WithMoments(text string, write func(time.Time) string) string {
+	return stamped.ReplaceAllStringFunc(text, func(stamp string) string {
+		at, err := time.Parse(time.RFC3339, stamp)
+		if err != nil {
+			return stamp
+		}
+		return write(at)
+	})
 }
 
 // Excerpt is what a record has of a room in a time, in order.

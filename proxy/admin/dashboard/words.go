@@ -3,10 +3,10 @@ package dashboard
 import (
 	"fmt"
 	"html/template"
-	"regexp"
 	"strings"
 	"time"
 
+	"github.com/fairdoor-gate/fairdoor/proxy/record"
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
@@ -16,19 +16,11 @@ var words = template.FuncMap{
 	"stamp": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 	"age":   formatAge,
 	"moments": func(text string) template.HTML {
-		return template.HTML(stamped.ReplaceAllStringFunc(template.HTMLEscapeString(text), func(stamp string) string { //nolint:gosec // it is escaped
-			at, err := time.Parse(time.RFC3339, stamp)
-			if err != nil {
-				return stamp
-			}
-			return string(formatTime(at))
-		}))
+		told := record.WithMoments(template.HTMLEscapeString(text), func(at time.Time) string { return string(formatTime(at)) })
+		return template.HTML(told) //nolint:gosec // it is escaped
 	},
 	"plain": Plain,
 }
-
-// stamped are the moments in what the record has of events.
-var stamped = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 
 // formatTime is a moment, which the script tells as the viewer's clock does.
 func formatTime(t time.Time) template.HTML {

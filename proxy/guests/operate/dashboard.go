@@ -339,7 +339,7 @@ func (o *operators) askAboutColumns(w http.ResponseWriter, r *http.Request, in a
 		o.failed(w, r, in, l, err)
 		return
 	}
-	o.Ask(w, r, in, "Import "+strconv.Itoa(lines)+" people into "+l.Name()+"?", Path+"/change", q)
+	o.Ask(w, r, in, "Import this list into "+l.Name()+"?", Path+"/change", q)
 }
 
 // readFile reads what the columns of a file become, and how many lines follow the first. The error is

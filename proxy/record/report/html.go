@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fairdoor-gate/fairdoor/proxy/record"
 	"github.com/fairdoor-gate/fairdoor/proxy/record/chart"
 )
 
@@ -65,6 +66,11 @@ func (r *Report) Second(at time.Time) string {
 		return at.In(r.zone).Format("2 Jan 15:04:05")
 	}
 	return at.In(r.zone).Format("15:04:05")
+}
+
+// Words are what something was before a change, or after it, with its moments by the clock on the wall.
+func (r *Report) Words(text string) string {
+	return record.WithMoments(text, func(at time.Time) string { return at.In(r.zone).Format("2 Jan 2006 15:04") })
 }
 
 // severalDays says whether the report has more than a day.

@@ -126,6 +126,12 @@ func TestTheReportOfNothingSaysThatNothingIsKnown(t *testing.T) {
 	assert.NotContains(t, page, "NaN")
 }
 
+func TestTheTimesOfAnEventThatWasChangedAreThoseOfTheReport(t *testing.T) {
+	e := recordtest.Sale()
+	e.Changes = append(e.Changes, record.Change{At: recordtest.Day.Add(time.Hour), By: "ada", What: "event sale", To: "2026-11-23T09:00:00Z to 2026-11-23T10:00:00Z"})
+	assert.Contains(t, pageOf(t, sale(t, e)), ">23 Nov 2026 10:00 to 23 Nov 2026 11:00<")
+}
+
 func TestSeveralGatesAreAddedUpAndTheRoomIsNot(t *testing.T) {
 	one, two := sale(t, recordtest.Sale()), sale(t, recordtest.Sale(), recordtest.Sale())
 	assert.Equal(t, 2*one.People.LetIn, two.People.LetIn)
@@ -137,6 +143,8 @@ func TestSeveralGatesAreAddedUpAndTheRoomIsNot(t *testing.T) {
 	assert.Equal(t, one.Slots, two.Slots)
 	assert.Equal(t, one.Changes, two.Changes)
 	assert.Equal(t, one.Known, two.Known)
+	assert.Nil(t, two.People.GaveUp, "nobody knows who went on waiting at the other")
+	assert.Contains(t, pageOf(t, two), "How many gave up waiting is not known")
 }
 
 // Each of two gates knows a part of the day: together they know it all.
