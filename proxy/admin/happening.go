@@ -2,10 +2,13 @@ package admin
 
 import (
 	"fmt"
+	"html/template"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/admin/dashboard"
+	"github.com/fairdoor-gate/fairdoor/proxy/record/chart"
 	"github.com/fairdoor-gate/fairdoor/queue/event"
 )
 
@@ -75,6 +78,11 @@ func eventOf(of Room, e *event.Event, now time.Time) dashboard.Event {
 		Name: e.Name, Description: e.Description, Phase: phaseOf(e, now), Prequeue: e.Prequeue, Start: e.Start, End: e.End, Shuffle: e.Shuffle, FromFile: e.FromFile,
 		Resource: "/api/v1/rooms/" + of.Queue().Name() + "/events/" + e.Name,
 	}
+	parts := []chart.Band{{Name: "event", From: e.Start, To: e.End}}
+	if !e.Prequeue.IsZero() {
+		parts = slices.Insert(parts, 0, chart.Band{Name: "prequeue", From: e.Prequeue, To: e.Start})
+	}
+	v.Timeline = template.HTML(chart.Timeline(parts, now, "The times of "+e.Name+", which is "+v.Phase)) //nolint:gosec // package chart escapes all text
 	if d := of.Draw(e.Name); e.Shuffle && d != nil {
 		v.SeedHash, v.Drawn = d.SeedHash(), d.Over(now)
 	}

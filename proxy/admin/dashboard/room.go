@@ -103,6 +103,7 @@ type Event struct {
 	Name, Description    string
 	Phase                string // in words
 	Prequeue, Start, End time.Time
+	Timeline             template.HTML // of the event, with now
 	Shuffle              bool
 	SeedHash             string   // of a shuffled event; "" if it is not known yet
 	Drawn                bool     // the order is public

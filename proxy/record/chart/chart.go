@@ -11,6 +11,7 @@
 //	bars.go    the bars of a histogram
 //	live.go    a figure whose page shows its values, and marks of moments
 //	spark.go   a small line in a table
+//	timeline.go  a bar of times that follow each other
 //
 // A page gives the colours as CSS variables: --chart-1, --chart-2 and --chart-3 for the
 // series, and --chart-limit for limits; they have defaults. Axes and text are in the page's

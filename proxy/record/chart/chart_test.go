@@ -158,6 +158,19 @@ func TestWhatWasInForceIsMarkedAndTold(t *testing.T) {
 	assert.NotContains(t, lines(1, 2).Figure(), "In force")
 }
 
+func TestATimelineMarksNowWhileItIsInIt(t *testing.T) {
+	parts := []chart.Band{{Name: "prequeue", From: noon, To: noon.Add(time.Hour)}, {Name: "<event>", From: noon.Add(time.Hour), To: noon.Add(3 * time.Hour)}}
+	bar := chart.Timeline(parts, noon.Add(90*time.Minute), "The <sale>")
+	requireSound(t, bar)
+	assert.Contains(t, bar, `<title>The &lt;sale&gt;</title>`)
+	assert.Contains(t, bar, `<rect x="120" y="4" width="240"`, "a third is the prequeue's")
+	assert.Contains(t, bar, `class="now" d="M180 0V24"`, "the half of it is over")
+	for _, outside := range []time.Time{noon.Add(-time.Second), noon.Add(3 * time.Hour)} {
+		assert.NotContains(t, chart.Timeline(parts, outside, ""), `class="now"`)
+	}
+	assert.Empty(t, chart.Timeline(nil, noon, ""))
+}
+
 func TestAScriptCanTellTheTimesOfATable(t *testing.T) {
 	l := lines(1, 2)
 	assert.NotContains(t, l.Figure(), "<td data-at", "a page without one tells them in its zone")
