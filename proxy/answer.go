@@ -10,6 +10,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/feature"
 	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
 	"github.com/fairdoor-gate/fairdoor/proxy/pages"
+	"github.com/fairdoor-gate/fairdoor/proxy/rpc"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/room"
 	"github.com/fairdoor-gate/fairdoor/templates"
@@ -136,6 +137,10 @@ var buffers = sync.Pool{New: func() any { return new([]byte) }}
 // write sends a page or JSON with a visitor's own values in it.
 func write(w http.ResponseWriter, q *http.Request, status int, page *pages.Page, v *templates.Visitor) {
 	h := w.Header()
+	if rpc.Calls(q) {
+		rpc.Refuse(w, status, "waiting to be let in")
+		return
+	}
 	h["Cache-Control"], h["X-Content-Type-Options"], h["Content-Type"] = feature.NoStore, feature.NoSniff, page.Kind
 	feature.Vary(h)
 	if page.Language != nil {

@@ -104,11 +104,11 @@ func (s *server) listen() error {
 // makeServers makes the servers of the listeners, and what keeps certificates.
 func (s *server) makeServers() error {
 	c := listen.Config{
-		Handler: s.gate, Certificates: certificates(s.config), Serves: s.gate.Serves, Balancers: s.config.ProxyProtocol,
+		Handler: s.gate, Certificates: certificates(s.config), Serves: s.gate.Serves, Balancers: s.config.ProxyProtocol, Plain2: s.config.H2C,
 		ProgressTimeout: s.config.ProgressTimeout, Log: s.log,
 	}
 	insecure := c
-	insecure.Certificates, insecure.Handler = nil, listen.Redirect(s.config.Listen, s.gate.Serves)
+	insecure.Certificates, insecure.Plain2, insecure.Handler = nil, false, listen.Redirect(s.config.Listen, s.gate.Serves)
 	var err error
 	if len(s.config.TLS.ACME.Domains) > 0 {
 		if s.acme, err = acme.New(acmeConfig(s.config, s.log)); err != nil {
@@ -232,6 +232,7 @@ func changedButFixed(old, next *config.Config) []string {
 		{"drain_delay", old.DrainDelay, next.DrainDelay},
 		{"shutdown_grace", old.ShutdownGrace, next.ShutdownGrace},
 		{"proxy_protocol", old.ProxyProtocol, next.ProxyProtocol},
+		{"h2c", old.H2C, next.H2C},
 	} {
 		if !reflect.DeepEqual(k.old, k.new) {
 			keys = append(keys, k.name)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/pages"
+	"github.com/fairdoor-gate/fairdoor/proxy/rpc"
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
@@ -40,6 +41,10 @@ func RetryAfter(h http.Header, wait time.Duration) {
 
 // WriteProblem sends a short answer that no cache keeps.
 func WriteProblem(w http.ResponseWriter, r *http.Request, status int, body []byte, contentType []string) {
+	if rpc.Calls(r) {
+		rpc.Refuse(w, status, http.StatusText(status))
+		return
+	}
 	h := w.Header()
 	h["Content-Type"], h["X-Content-Type-Options"] = contentType, NoSniff
 	Vary(h)

@@ -40,6 +40,9 @@ func (l *listener) Accept() (net.Conn, error) {
 	if s.certs != nil {
 		of.secure, of.serves, of.maxHeader = true, s.serves, int64(s.http.MaxHeaderBytes)
 	}
+	if s.http.Protocols.UnencryptedHTTP2() { // net/http waits for the first bytes without a deadline of its own
+		_ = of.SetReadDeadline(time.Now().Add(s.http.ReadHeaderTimeout)) // a connection that is gone fails later
+	}
 	return of, nil
 }
 

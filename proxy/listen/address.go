@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/fairdoor-gate/fairdoor/proxy/origin"
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
 )
 
@@ -60,14 +61,14 @@ func anyAddress(host string) bool {
 
 // Reaches reports whether an origin is an address of this machine on which the gate listens, as far
 // as the names show it. Each request would come back to the gate for ever.
-func Reaches(origin, listen string) bool {
-	u, err := url.Parse(origin)
+func Reaches(address, listen string) bool {
+	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
 		return false
 	}
 	originPort := u.Port()
 	if originPort == "" {
-		originPort = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+		originPort = origin.DefaultPort(u.Scheme)
 	}
 	host, port, _ := net.SplitHostPort(listen)
 	return port != "0" && port == originPort && reachesHost(u.Hostname(), host)

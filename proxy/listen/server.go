@@ -5,7 +5,8 @@
 // sends a byte now and then, is cut off:
 //
 //   - The header of a request has to be there within ReadHeaderTimeout.
-//   - While the gate waits for the body of a request, some of it has to come in every ProgressTimeout.
+//   - While the gate waits for the body of a request, some of it has to come in every ProgressTimeout. That of a gRPC call may
+//     stand still: it ends with its connection, which is asked now and then whether it is there.
 //   - Of an answer, 64 KiB have to go out every ProgressTimeout, or what was written at once if that is less: on the
 //     connection in HTTP/1.1, on each stream in HTTP/2.
 //   - What was sent on a TCP connection, also a keep-alive probe, has to be confirmed within ProgressTimeout. So websockets
@@ -15,7 +16,7 @@
 // (Detach), which saves memory. Connections and streams of those who poll too often are closed
 // while the server is late: package flood decides which, and handlers ask it.
 //
-// HTTP/2 works over TLS only. Where TLS is spoken, a request by plain HTTP is redirected or told to
+// HTTP/2 works over TLS, and without where that was asked for. Where TLS is spoken, a request by plain HTTP is redirected or told to
 // use https.
 //
 // Connections of listed balancers begin with a header of the PROXY protocol, and their visitors
@@ -38,6 +39,7 @@ import (
 
 	"github.com/fairdoor-gate/fairdoor/proxy/flood"
 	"github.com/fairdoor-gate/fairdoor/proxy/netset"
+	"github.com/fairdoor-gate/fairdoor/proxy/rpc"
 )
 
 // Config says what a Server serves and how patient it is. Only Handler is required.
@@ -50,6 +52,8 @@ type Config struct {
 	// Managed chooses certificates that somebody else keeps, and answers a certificate authority's
 	// questions; nil for none. A client for whom it has none gets one of Certificates.
 	Managed func(*tls.ClientHelloInfo) (*tls.Certificate, error)
+	// Plain2 has the server speak HTTP/2 without TLS to those who begin with it, beside HTTP/1.1.
+	Plain2 bool
 	// Serves says whether a host is served here. Visitors who come for one by plain HTTP where TLS
 	// is spoken are redirected. By default they are only told to use https.
 	Serves func(host string) bool
@@ -102,6 +106,7 @@ func New(cfg Config) (*Server, error) {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	protocols.SetHTTP2(true)
+	protocols.SetUnencryptedHTTP2(cfg.Plain2)
 	s.http = &http.Server{
 		Handler:                      http.HandlerFunc(s.serve),
 		ReadHeaderTimeout:            cfg.ReadHeaderTimeout,
@@ -229,7 +234,7 @@ func (s *Server) serveStream(w http.ResponseWriter, r *http.Request) {
 	growStack(r.ProtoMajor)
 	out := newStreamWriter(w, s.timeout)
 	defer out.finish()
-	if r.ContentLength != 0 {
+	if r.ContentLength != 0 && !rpc.Calls(r) {
 		in := newStreamBody(w, r.Body, s.timeout)
 		defer in.finish()
 		r = withBody(r, in)

@@ -9,6 +9,34 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
 )
 
+// An origin's scheme says how it is spoken to: http and https by HTTP/1.1, these by HTTP/2.
+const (
+	schemeTwo      = "h2"  // over TLS
+	schemeTwoPlain = "h2c" // without TLS, and without asking first
+)
+
+// DefaultPort is the port of an address whose URL names none, "" for another scheme.
+func DefaultPort(scheme string) string {
+	switch scheme {
+	case "http", schemeTwoPlain:
+		return "80"
+	case "https", schemeTwo:
+		return "443"
+	}
+	return ""
+}
+
+// isTwo reports whether an origin is spoken to by HTTP/2.
+func isTwo(u *url.URL) bool { return u.Scheme == schemeTwo || u.Scheme == schemeTwoPlain }
+
+// schemeOf is the scheme of requests to an origin: http or https.
+func schemeOf(u *url.URL) string {
+	if DefaultPort(u.Scheme) == "443" {
+		return "https"
+	}
+	return "http"
+}
+
 // ParseURL reads the address of an origin: a scheme and a host, with or without a port. It has
 // nothing else, for requests go to the origin as they came. The problem is what is wrong, "" for
 // nothing; it continues a sentence that begins with the text.
@@ -38,8 +66,8 @@ func urlProblem(u *url.URL, text string) string {
 	switch {
 	case u.User != nil:
 		return "holds a user or a password: visitors bring their own"
-	case !strings.EqualFold(u.Scheme, "http") && !strings.EqualFold(u.Scheme, "https"):
-		return "has a scheme that is neither http nor https"
+	case DefaultPort(strings.ToLower(u.Scheme)) == "":
+		return "has a scheme that is none of http, https, h2 and h2c"
 	case u.Hostname() == "":
 		return "has no host"
 	case u.Path != "" && u.Path != "/", u.RawQuery != "", u.ForceQuery, strings.Contains(text, "#"):

@@ -24,14 +24,15 @@ const idlePerOrigin = 1024
 // maxResponseHeader bounds the header of an answer, in bytes.
 const maxResponseHeader = 1 << 20
 
-// carrier is the round trip to the origin: HTTP/1.1 over kept connections, with no proxy in between
-// and no compression of its own. direct carries what it fits, and net/http's transports carry the
-// rest. It reports to the breaker and the metrics, and every error it returns is a *fault.
+// carrier is the round trip to the origin over kept connections, with no proxy in between and no
+// compression of its own. By HTTP/1.1 direct carries what it fits, and net/http's transports carry
+// the rest. It reports to the breaker and the metrics, and every error it returns is a *fault.
 type carrier struct {
 	plain  *http.Transport
 	single *http.Transport // with a connection for each request
 	marked *http.Transport // the same, for the rare targets that net/http cannot spell
 	direct *direct         // for short requests; nil for none
+	two    *http.Transport // by HTTP/2, of an origin that is spoken to by it; nil for others
 	origin *Origin
 
 	overran atomic.Bool // the origin has sent more than its answer
@@ -64,7 +65,10 @@ func newCarrier(cfg Config, o *Origin) *carrier {
 		return mark(securely(ctx, network, addr))
 	}
 	c.plain, c.single, c.marked = plain, single, marked
-	if cfg.Transport == TransportDirect && canPeek {
+	switch {
+	case isTwo(cfg.URL):
+		c.two = newTwo(cfg, plain)
+	case cfg.Transport == TransportDirect && canPeek:
 		dial := plainly
 		if cfg.URL.Scheme == "https" {
 			dial = secure
@@ -139,10 +143,12 @@ func (c *carrier) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// transport chooses what carries a request. After HEAD a connection is not used again: an origin
+// transport chooses what carries a request. Only HTTP/1.1 switches to websockets. After HEAD a connection is not used again: an origin
 // that sends the body nevertheless, late, would have it taken for the next answer.
 func (c *carrier) transport(req *http.Request) http.RoundTripper {
 	switch {
+	case c.two != nil && req.Header["Upgrade"] == nil:
+		return c.two
 	case strings.HasPrefix(req.URL.Opaque, marker):
 		return c.marked
 	case c.overran.Load(), req.Method == http.MethodHead, req.Body != nil && !expectsBody(req.Method):
@@ -164,6 +170,9 @@ func (c *carrier) close() {
 	c.plain.CloseIdleConnections()
 	c.single.CloseIdleConnections()
 	c.marked.CloseIdleConnections()
+	if c.two != nil {
+		c.two.CloseIdleConnections()
+	}
 	if c.direct != nil {
 		c.direct.pool.close()
 	}

@@ -42,7 +42,7 @@ type direct struct {
 }
 
 func newDirect(cfg Config, unasked func([]byte), dial dialer) *direct {
-	port := cmp.Or(cfg.URL.Port(), map[string]string{"http": "80", "https": "443"}[cfg.URL.Scheme])
+	port := cmp.Or(cfg.URL.Port(), DefaultPort(cfg.URL.Scheme))
 	return &direct{
 		dial: dial, address: net.JoinHostPort(cfg.URL.Hostname(), port),
 		pool: &pool{timeout: cfg.ResponseHeaderTimeout, idleTimeout: cfg.IdleTimeout}, unasked: unasked,

@@ -21,7 +21,7 @@ import (
 func TestNewRefusesWhatIsNoOrigin(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, url, want string }{
-		{"another scheme", "ftp://shop.test", "neither http nor https"},
+		{"another scheme", "ftp://shop.test", "none of http, https, h2 and h2c"},
 		{"no scheme", "shop.test", "has no scheme"},
 		{"no host", "http:///", "has no host"},
 		{"a base path", "http://shop.test/app", "has a path, a query or a fragment"},

@@ -18,17 +18,18 @@ import (
 
 // Config says where an origin is and how it is treated. Only URL is required.
 type Config struct {
-	// URL is the origin's address: scheme http or https, a host, and nothing else. Paths are never
-	// rewritten, so a base path is refused.
+	// URL is the origin's address: a scheme, a host, and nothing else. Paths are never rewritten, so
+	// a base path is refused. The schemes http and https mean HTTP/1.1, and h2 and h2c HTTP/2 with
+	// TLS and without.
 	URL *url.URL
 	// TrustedProxies are the networks of the proxies whose forwarding headers count. None by
 	// default.
 	TrustedProxies []netip.Prefix
-	// TLS is used for https origins; nil verifies against the system's roots. The protocol is
-	// HTTP/1.1 in any case.
+	// TLS is used for origins of https and h2; nil verifies against the system's roots.
 	TLS *tls.Config
 
-	// Transport is how requests are carried: TransportDirect, the default, or TransportStandard.
+	// Transport is how requests are carried by HTTP/1.1: TransportDirect, the default, or
+	// TransportStandard.
 	Transport Transport
 	// DialTimeout bounds connecting to the origin, and the TLS handshake with it. 5 s by default.
 	DialTimeout time.Duration
@@ -131,7 +132,7 @@ func (o *Origin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method == http.MethodConnect || r.Method == http.MethodTrace:
 		o.cfg.ErrorHandler(w, r, http.StatusMethodNotAllowed)
 		return
-	case !passable(r):
+	case !passable(r), isTwo(o.cfg.URL) && needsMarker(r, target(r)):
 		o.cfg.ErrorHandler(w, r, http.StatusBadRequest)
 		return
 	}

@@ -76,13 +76,13 @@ func (o *Origin) probe(ctx context.Context) (err error) {
 // ask sends one request of a probe. It was dropped if there was a connection and the origin ended
 // it without an answer.
 func (o *Origin) ask(ctx context.Context, method, host string) (dropped bool, err error) {
-	req, err := http.NewRequestWithContext(ctx, method, o.cfg.URL.Scheme+"://"+o.cfg.URL.Host+"/", nil)
+	req, err := http.NewRequestWithContext(ctx, method, schemeOf(o.cfg.URL)+"://"+o.cfg.URL.Host+"/", nil)
 	if err != nil {
 		return false, fmt.Errorf("making a probe: %w", err)
 	}
 	req.Host = host
 	req.Header.Set("User-Agent", "fairdoor")
-	resp, err := o.carrier.single.RoundTrip(req)
+	resp, err := o.carrier.prober().RoundTrip(req)
 	if err != nil {
 		return o.blame(req, err).kind == FailureBroken, fmt.Errorf("probing the origin: %w", err)
 	}

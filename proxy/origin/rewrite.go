@@ -17,7 +17,7 @@ import (
 func (o *Origin) rewrite(pr *httputil.ProxyRequest) {
 	out, in := pr.Out, pr.In
 	setTarget(out, in)
-	out.URL.Scheme, out.URL.Host, out.URL.User = o.cfg.URL.Scheme, o.cfg.URL.Host, nil
+	out.URL.Scheme, out.URL.Host, out.URL.User = schemeOf(o.cfg.URL), o.cfg.URL.Host, nil
 	out.Host = hostFor(in)
 	restore(out.Header, in.Header)
 	o.trust.Forward(out.Header, in)

@@ -67,18 +67,23 @@ func withoutScheme(t string) (rest string, ok bool) {
 	return "", false
 }
 
+// needsMarker reports whether net/http would spell the target of a request in another way.
+func needsMarker(in *http.Request, target string) bool {
+	return strings.HasPrefix(target, "//") && in.URL.RequestURI() != target
+}
+
 // setTarget makes the transport write the target as it is. URL.Opaque does that, except for a
 // target that begins with two slashes, to which URL.RequestURI would give a scheme. Most of these
 // come out right from the parsed path. The others get the marker, and carrier sends them over a
 // connection that takes the marker out again.
 func setTarget(out, in *http.Request) {
 	t := target(in)
-	if strings.HasPrefix(t, "//") {
-		out.URL.RawQuery = in.URL.RawQuery
-		if out.URL.RequestURI() == t {
-			return
-		}
+	switch {
+	case needsMarker(in, t):
 		t = marker + t
+	case strings.HasPrefix(t, "//"):
+		out.URL.RawQuery = in.URL.RawQuery
+		return
 	}
 	out.URL.Opaque, out.URL.RawQuery, out.URL.ForceQuery = t, "", false
 }

@@ -79,9 +79,10 @@ type Config struct {
 	// Origins are those of rooms that have none of their own, if there are several; Origin is then
 	// the first.
 	Origins []string `yaml:"origins" is:"url" of:"origins such as [http://10.0.0.1:3000, http://10.0.0.2:3000]" usage:"several origins, which are asked in turn (instead of one)"`
+	H2C     bool     `yaml:"h2c" default:"false" usage:"speak HTTP/2 without TLS to visitors who begin with it, as gRPC does"`
 	// HostHeader is "" for the visitor's, origin.OwnHost, or a host.
 	HostHeader string `yaml:"host_header" is:"host header" usage:"Host that origins get: origin for their own address, or a name (default: the host that the visitor asked for)"`
-	Transport  string `yaml:"transport" default:"direct" choices:"direct,standard" usage:"how requests are carried to origins; standard is net/http's transport, and takes more processor time"`
+	Transport  string `yaml:"transport" default:"direct" choices:"direct,standard" usage:"how requests are carried to origins by HTTP/1.1; standard is net/http's transport, and takes more processor time"`
 	// ProxyProtocol are the networks whose connections begin with a header of the PROXY protocol,
 	// masked; none by default.
 	ProxyProtocol []netip.Prefix `yaml:"proxy_protocol" is:"network" of:"networks such as [10.0.0.7/32]" usage:"networks whose connections begin with a header of the PROXY protocol, as CIDRs"`

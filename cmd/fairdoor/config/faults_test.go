@@ -30,7 +30,7 @@ func TestFaultyLines(t *testing.T) {
 			`6:5: rooms[0].listen: unknown key here: it belongs at the top of the file`}},
 		"a key that is no name is shown quoted": {`"a b": 1`, []string{
 			`6:1: "a b": unknown key; the keys here are listen, admin, admin_token, admin_token_file, operators, operators_file, store, state_dir, database, origin, ` +
-				`trusted_proxies, trusted_proxies_file, cookie, tls, log, access_log, origin_timeout, progress_timeout, drain_delay, shutdown_grace, rooms, waitlists, webhook_hosts, webhooks, public_health, sign_requests, origins, host_header, transport, proxy_protocol, push_hosts`}},
+				`trusted_proxies, trusted_proxies_file, cookie, tls, log, access_log, origin_timeout, progress_timeout, drain_delay, shutdown_grace, rooms, waitlists, webhook_hosts, webhooks, public_health, sign_requests, origins, h2c, host_header, transport, proxy_protocol, push_hosts`}},
 		"a key that is a list is refused":       {"? [a]\n: 1", []string{`6:3: a key has to be a plain name, this one is a list`}},
 		"a key twice points at the first":       {"store: memory\nstore: memory", []string{`7:1: store: the key is given twice: first on line 6`}},
 		"a key twice in a room":                 {"    name: b", []string{`6:5: rooms[0].name: the key is given twice: first on line 3`}},
@@ -101,7 +101,7 @@ func TestFaultyLines(t *testing.T) {
 		"a site without a scheme":              {"    cors_origins: ['*', app.example]", []string{`6:25: rooms[0].cors_origins[1]: "app.example" has no scheme (did you mean "https://app.example"?)`}},
 		"a mapped network":                     {"trusted_proxies: ['::ffff:10.0.0.0/104']", []string{`6:19: trusted_proxies[0]: "::ffff:10.0.0.0/104" is an IPv4 network in IPv6 clothes: write it as IPv4`}},
 		"an origin without a scheme":           {"    origin: localhost:3000", []string{`6:13: rooms[0].origin: "localhost:3000" has no scheme (did you mean "http://localhost:3000"?)`}},
-		"an origin of another scheme":          {"    origin: ftp://a", []string{`6:13: rooms[0].origin: "ftp://a" has a scheme that is neither http nor https`}},
+		"an origin of another scheme":          {"    origin: ftp://a", []string{`6:13: rooms[0].origin: "ftp://a" has a scheme that is none of http, https, h2 and h2c`}},
 		"an origin with a path":                {"    origin: http://a/b", []string{`6:13: rooms[0].origin: "http://a/b" has a path, a query or a fragment: requests go to the origin under the path they came for`}},
 		"an origin with a query":               {"    origin: http://a?", []string{`6:13: rooms[0].origin: "http://a?" has a path, a query or a fragment: requests go to the origin under the path they came for`}},
 		"an origin without a host":             {"    origin: http://:80", []string{`6:13: rooms[0].origin: "http://:80" has no host`}},
@@ -233,7 +233,7 @@ func TestFaultyFiles(t *testing.T) {
 			`3:11: rooms[0].name: "shop.test" may hold letters, digits, - and _ only`}},
 		"a self-merging mapping": {"a: &a\n  <<: *a\n" + minimal, []string{
 			`1:1: a: unknown key; the keys here are listen, admin, admin_token, admin_token_file, operators, operators_file, store, state_dir, database, origin, ` +
-				`trusted_proxies, trusted_proxies_file, cookie, tls, log, access_log, origin_timeout, progress_timeout, drain_delay, shutdown_grace, rooms, waitlists, webhook_hosts, webhooks, public_health, sign_requests, origins, host_header, transport, proxy_protocol, push_hosts`}},
+				`trusted_proxies, trusted_proxies_file, cookie, tls, log, access_log, origin_timeout, progress_timeout, drain_delay, shutdown_grace, rooms, waitlists, webhook_hosts, webhooks, public_health, sign_requests, origins, h2c, host_header, transport, proxy_protocol, push_hosts`}},
 		"a merge of text": {"<<: abc\n" + minimal, []string{"1:5: only a mapping can be merged, this is a string"}},
 	}
 	for name, tt := range tests {

@@ -40,6 +40,7 @@ func (v *value) addresses(c *Config) {
 	}
 	v.refuse(v.valid("admin", "admin_token", "admin_token_file", "operators", "operators_file") && !listen.IsLoopback(c.Admin) && c.AdminToken == "" && len(c.Operators) == 0, "admin",
 		"%s can be reached from other machines: that needs admin_token, admin_token_file or operators_file", show(c.Admin))
+	v.refuse(v.valid("h2c") && c.H2C && c.TLS.Enabled(), "h2c", "is HTTP/2 without TLS, and with tls visitors have HTTP/2 without it")
 	v.severalOrigins(&c.Origin, c.Origins)
 	v.circle(v, c.Origin, c.Origins, c.Listen)
 }
