@@ -11,19 +11,19 @@ import (
 )
 
 // siteOf returns where a room's visitors go, or those whom no room guards.
-func (b *builder) siteOf(host origin.HostHeader, addresses []*url.URL) (feature.Site, error) {
+func (b *builder) siteOf(host origin.HostHeader, addresses []*url.URL, health string) (feature.Site, error) {
 	if addresses[0] == nil && b.next.cfg.Handler != nil {
 		return &inside{gate: b.gate, handler: b.next.cfg.Handler}, nil
 	}
-	return b.balancerOf(host, addresses)
+	return b.balancerOf(host, addresses, health)
 }
 
 // balancerOf returns what spreads requests over some origins, with the setup's proxies to them.
-func (b *builder) balancerOf(host origin.HostHeader, addresses []*url.URL) (*origin.Balancer, error) {
+func (b *builder) balancerOf(host origin.HostHeader, addresses []*url.URL, health string) (*origin.Balancer, error) {
 	origins := make([]*origin.Origin, len(addresses))
 	for i, u := range addresses {
 		var err error
-		if origins[i], err = b.originOf(u); err != nil {
+		if origins[i], err = b.originOf(u, health); err != nil {
 			return nil, err
 		}
 	}
@@ -31,8 +31,8 @@ func (b *builder) balancerOf(host origin.HostHeader, addresses []*url.URL) (*ori
 }
 
 // originOf returns the setup's proxy to the address. Rooms of one origin share its
-// connections and its breaker.
-func (b *builder) originOf(u *url.URL) (*origin.Origin, error) {
+// connections and its breaker, and have its health path from the first of them.
+func (b *builder) originOf(u *url.URL, health string) (*origin.Origin, error) {
 	if u == nil {
 		return nil, errors.New("it has no origin")
 	}
@@ -41,13 +41,13 @@ func (b *builder) originOf(u *url.URL) (*origin.Origin, error) {
 		return o, nil
 	}
 	c := b.next.cfg
-	if o, ok := b.old.origins[key]; ok && treatedAlike(&c, &b.old.cfg) {
+	if o, ok := b.old.origins[key]; ok && o.HealthPath() == health && treatedAlike(&c, &b.old.cfg) {
 		b.next.origins[key] = o
 		return o, nil
 	}
 	var o *origin.Origin
 	o, err := origin.New(origin.Config{
-		URL: u, TrustedProxies: c.TrustedProxies, ResponseHeaderTimeout: c.OriginTimeout, Transport: c.Transport, Log: b.gate.o.Log,
+		URL: u, TrustedProxies: c.TrustedProxies, ResponseHeaderTimeout: c.OriginTimeout, Transport: c.Transport, HealthPath: health, Log: b.gate.o.Log,
 		ErrorHandler: b.gate.originFailed,
 		OnResponse:   b.gate.respond,
 		OnChange:     func(bool) { b.gate.pause(o) },

@@ -78,6 +78,9 @@ func (g *Gate) putToWork(next *setup, renewals []renewal) {
 		f.Use()
 	}
 	g.current.Store(next)
+	for _, o := range next.origins {
+		o.Watch()
+	}
 	g.pause(nil)
 }
 

@@ -61,10 +61,12 @@ type Basics struct {
 	CookieAttributes cookie.Attributes `yaml:"cookie_attributes"`
 	Commands         Commands          `yaml:"enabled_origin_commands" choices:"revoke,left" of:"commands such as [revoke]" usage:"commands that the origin may send"`
 	// Presets are rules that have names.
-	Presets    []route.Preset `yaml:"presets" of:"presets such as [well_known, robots, health]" usage:"what no person asks for, and is exempt from the room"`
-	Admission  Admission      `yaml:"admission" default:"open" outside:"no" usage:"who may enter: everybody, those who have accepted an invite of the room's waitlist, or those who have a pass"`
-	Cache      Cache          `yaml:"cache" default:"auto" usage:"whether shared caches may keep answers to visitors who are in"`
-	BindTicket bind.Mode      `yaml:"bind_ticket" default:"off" usage:"to what tickets are bound: whoever brings one from elsewhere is a newcomer"`
+	Presets   []route.Preset `yaml:"presets" of:"presets such as [well_known, robots, health]" usage:"what no person asks for, and is exempt from the room"`
+	Admission Admission      `yaml:"admission" default:"open" outside:"no" usage:"who may enter: everybody, those who have accepted an invite of the room's waitlist, or those who have a pass"`
+	Cache     Cache          `yaml:"cache" default:"auto" usage:"whether shared caches may keep answers to visitors who are in"`
+	// HealthPath is "" for none. Rooms of one origin have the same.
+	HealthPath string    `yaml:"health_path" is:"health path" usage:"path that the room's origins are asked for every second, and fail if they do not answer it well"`
+	BindTicket bind.Mode `yaml:"bind_ticket" default:"off" usage:"to what tickets are bound: whoever brings one from elsewhere is a newcomer"`
 }
 
 // Commands are what an origin may send in a response header: Revoke, and those of features.

@@ -28,11 +28,14 @@ type breaker struct {
 	current  atomic.Uint32         // the half that counts now
 	latest   atomic.Pointer[error] // the last failure
 
-	mu    sync.Mutex
-	mute  bool            // neither the last probe was answered nor an admitted visitor since it began
-	ended context.Context // ends when the breaker is closed
-	end   context.CancelFunc
-	watch sync.WaitGroup
+	mu       sync.Mutex
+	checking bool            // probes it whether anything has failed or not
+	ill      bool            // the health path is not answered well
+	well     bool            // it was the last time
+	mute     bool            // neither the last probe was answered nor an admitted visitor since it began
+	ended    context.Context // ends when the breaker is closed
+	end      context.CancelFunc
+	watch    sync.WaitGroup
 }
 
 func newBreaker(probe func(context.Context) error, interval time.Duration, onChange func(bool, error)) *breaker {
@@ -104,6 +107,47 @@ func (b *breaker) observe() {
 	}
 }
 
+// check probes the origin every interval, whether anything has failed or not.
+func (b *breaker) check() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.checking || b.ended.Err() != nil {
+		return
+	}
+	b.checking, b.well = true, true
+	b.watch.Go(func() {
+		ticker := time.NewTicker(b.interval)
+		defer ticker.Stop()
+		for {
+			b.heed(b.probe(b.ended))
+			select {
+			case <-b.ended.Done():
+				return
+			case <-ticker.C:
+			}
+		}
+	})
+}
+
+// heed judges the origin by the answer to a check. What the check says counts once it has said it
+// twice in a row.
+func (b *breaker) heed(err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.ended.Err() != nil {
+		return
+	}
+	well := err == nil
+	if well == b.well {
+		b.ill = !well
+	}
+	b.well = well
+	if !well {
+		b.latest.Store(&err)
+	}
+	b.judge()
+}
+
 // examine probes the origin, if it fails or something has failed, and judges it.
 func (b *breaker) examine() {
 	var err error
@@ -122,7 +166,7 @@ func (b *breaker) examine() {
 
 // judge finds out whether the origin fails, and reports a change. mu is held.
 func (b *breaker) judge() {
-	failing := b.mute || mostFail(&b.halves)
+	failing := b.ill || b.mute || mostFail(&b.halves)
 	if failing == b.failing.Load() {
 		return
 	}

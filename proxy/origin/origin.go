@@ -49,6 +49,12 @@ type Config struct {
 	// ProbeTimeout bounds one probe. 5 s by default.
 	ProbeTimeout time.Duration
 
+	// HealthPath is asked for by GET every ProbeInterval, from Watch on: the origin fails from the
+	// second time in a row on that it does not answer within HealthTimeout, or with a status below
+	// 200 or from 400, until it has answered well twice. It is the probe's path, too. "" for none.
+	// Of an origin of HTTP/2 it may be GRPCHealth, which asks as gRPC does.
+	HealthPath string
+
 	// ErrorHandler writes the answer to a request that the origin did not answer, or that cannot be
 	// passed on. The status is 400, 405, 408, 502 or 504. r has the visitor's context. It is the
 	// visitor's request, or after a failed round trip the request that was made for the origin. By
@@ -161,6 +167,16 @@ func (o *Origin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // Failing reports whether the origin fails: it does not answer the gate's own probe, or most of its
 // visitors (see Counted). An answer with a 5xx status is an answer.
 func (o *Origin) Failing() bool { return o.breaker.failing.Load() }
+
+// Watch begins to ask for the health path, if there is one, until Close.
+func (o *Origin) Watch() {
+	if o.cfg.HealthPath != "" {
+		o.breaker.check()
+	}
+}
+
+// HealthPath is that of the origin's configuration.
+func (o *Origin) HealthPath() string { return o.cfg.HealthPath }
 
 // Close ends the probing, waits for its end, and closes the connections that are not in use. It
 // leaves requests that are under way alone: call it after the server has been shut down.

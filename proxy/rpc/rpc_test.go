@@ -20,6 +20,8 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/health"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/wrapperspb"
@@ -125,6 +127,11 @@ func newShop(t *testing.T, options ...grpc.ServerOption) (address string) {
 			stream("BothWays", shop.bothWays, true, true),
 		},
 	}, shop{})
+	return serve(t, server)
+}
+
+func serve(t *testing.T, server *grpc.Server) (address string) {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	served := make(chan error, 1)
@@ -283,4 +290,25 @@ func TestCallsPassWithTLSOnBothSides(t *testing.T) {
 	address, _ := listentest.Serve(t, listen.Config{Handler: site, ProgressTimeout: progress,
 		Managed: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return &keys.TLS.Certificates[0], nil }})
 	passEveryCall(t, client(t, address, credentials.NewTLS(trusting)))
+}
+
+func TestTheHealthOfASiteOfCallsIsAskedForByCalls(t *testing.T) {
+	t.Parallel()
+	says := health.NewServer()
+	server := grpc.NewServer()
+	healthpb.RegisterHealthServer(server, says)
+	u, err := url.Parse("h2c://" + serve(t, server))
+	require.NoError(t, err)
+	site, err := origin.New(origin.Config{URL: u, HealthPath: origin.GRPCHealth, ProbeInterval: time.Millisecond})
+	require.NoError(t, err)
+	t.Cleanup(site.Close)
+	site.Watch()
+	for _, failing := range []bool{true, false, true} {
+		now := healthpb.HealthCheckResponse_SERVING
+		if failing {
+			now = healthpb.HealthCheckResponse_NOT_SERVING
+		}
+		says.SetServingStatus("", now)
+		require.Eventually(t, func() bool { return site.Failing() == failing }, gatetest.Patience, time.Millisecond)
+	}
 }

@@ -59,6 +59,7 @@ var forms = map[string]form{
 	"store":             {want: "memory, or a URL such as redis://host:6379", sentence: true, check: (*loader).store},
 	"database":          {want: "the path of a file, or a URL such as postgres://host/name", sentence: true, empty: true, check: (*loader).database},
 	"url":               {want: "an URL such as http://127.0.0.1:3000", kind: "url", check: originURL},
+	"health path":       {want: "a path such as /healthz", check: plain(origin.CheckHealthPath)},
 	"host header":       {want: "visitor, origin or a host", check: hostHeader},
 	"web origin":        {want: "an origin such as https://app.example.com", check: webOrigin},
 	"network":           {want: "a network such as 10.0.0.0/8", check: network},

@@ -42,6 +42,12 @@ func TestFaultsOfOriginsAndOfTLS(t *testing.T) {
 		"a circle":               {"listen: :8080\norigins: [http://a:1, 'http://localhost:8080']\n" + rooms, []string{"2:10: origins: is the address that this gate listens on: requests would go round in circles"}},
 		"an origin with a path":  {"origins: [http://a:1, http://b/x]\n" + rooms, []string{`1:23: origins[1]: "http://b/x" has a path, a query or a fragment: requests go to the origin under the path they came for`}},
 		"no host":                {minimal + "host_header: a b\n", []string{`6:14: host_header: "a b" is neither visitor, nor origin, nor a host such as shop.internal`}},
+		"HTTP/2 without TLS, and TLS": {minimal + "h2c: true\ntls: {acme: {domains: [a.test], agree: true}}\n", []string{
+			"6:6: h2c: is HTTP/2 without TLS, and with tls visitors have HTTP/2 without it"}},
+		"a health path that is none": {"origin: h2c://a\n" + rooms + "    health_path: healthz\n", []string{
+			`6:18: rooms[0].health_path: "healthz" is no path such as /healthz, with or without a query`}},
+		"two health paths of one origin": {"origin: http://a\n" + rooms + "  - {name: b, path: /b, health_path: /b, total_active_users: 20, new_users_per_minute: 10}\n", []string{
+			`6:38: rooms[1].health_path: http://a is the origin of room "shop", too, whose health_path is "": rooms of one origin have the same`}},
 		"terms that nobody agrees to": {minimal + "tls: {acme: {domains: [a.test]}}\n", []string{
 			"6:23: tls.acme.domains: needs tls.acme.agree: true says that you agree to the terms of the certificate authority"}},
 		"a wildcard": {minimal + "tls: {acme: {domains: ['*.a.test'], agree: true}}\n", []string{

@@ -9,6 +9,7 @@ import (
 // compared.
 func (v *value) unique(rooms []*room) {
 	names, cookies, routes := map[string]Position{}, map[string]*room{}, map[string]Position{}
+	v.oneHealthPath(rooms)
 	for _, r := range rooms {
 		if first, taken := claim(names, r.Name, r.where("name")); taken {
 			v.fault(r.where("name"), "%s is the name of another room already, %s", show(r.Name), onLine(first))
@@ -26,6 +27,20 @@ func (v *value) unique(rooms []*room) {
 		}
 	}
 	v.apartFromTokens(rooms, cookies)
+}
+
+// oneHealthPath compares the health paths of rooms that have an origin in common.
+func (v *value) oneHealthPath(rooms []*room) {
+	asked := map[string]*room{}
+	for _, r := range rooms {
+		for _, address := range append([]string{r.Origin}, r.Origins...) {
+			if first, taken := claim(asked, address, r); taken && first.HealthPath != r.HealthPath {
+				v.fault(r.where("health_path", "name"), "%s is the origin of %s, too, whose health_path is %s: rooms of one origin have the same",
+					address, first.label(), show(first.HealthPath))
+				break
+			}
+		}
+	}
 }
 
 // apartFromTokens compares the rooms' cookies with those of other rooms' admission tokens.
