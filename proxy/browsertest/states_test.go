@@ -68,3 +68,15 @@ func TestTheScriptAndThePageTellTheSameInEveryState(t *testing.T) {
 		})
 	}
 }
+
+func TestWhatIsLeftOfItemsIsToldInNumbersOfTheVisitorsLanguage(t *testing.T) {
+	t.Parallel()
+	d := states()[0]
+	s := newScript(t, d, 20)
+	s.lang = "de-DE"
+	tab := s.visit()
+	d.Items = `[{"name":"Stehplatz 1000","price":"49 €","left":12000}]`
+	s.tell(d)
+	tab.Until(`document.querySelector('#goods dd')`)
+	assert.Equal(t, "Stehplatz 1000 · 49 €Noch verfügbar: 12.000", browsertest.Eval[string](tab, `document.getElementById('goods').textContent.trim()`))
+}
