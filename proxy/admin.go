@@ -57,7 +57,7 @@ func (g adminGate) Family(name string) (admin.Description, bool) {
 }
 
 // RecordFailing implements admin.Gate.
-func (g adminGate) RecordFailing() bool { return services{g.Gate}.recordFailing() }
+func (g adminGate) RecordFailing() bool { return services{g.Gate}.RecordFailing() }
 
 // Draining implements admin.Gate.
 func (g adminGate) Draining() bool { return g.draining.Load() }
@@ -85,7 +85,9 @@ func (a adminRoom) Patch(ctx context.Context, now time.Time, patch []byte, lasts
 }
 
 // Check implements admin.Room.
-func (a adminRoom) Check(now time.Time, patch []byte) error { return a.room.Overrides.Check(now, patch) }
+func (a adminRoom) Check(now time.Time, patch []byte) error {
+	return a.room.Overrides.Check(now, patch)
+}
 
 // Events implements admin.Room.
 func (a adminRoom) Events() event.List { return a.room.Overrides.Events() }

@@ -74,7 +74,11 @@ func (s services) Record(ctx context.Context) (*waitlist.Store, error) {
 }
 
 func (s services) Room(name string) *feature.Room {
-	if of := s.gate.current.Load().roomNamed(name); of != nil {
+	at := s.gate.current.Load()
+	if at == nil { // the gate is being made
+		return nil
+	}
+	if of := at.roomNamed(name); of != nil {
 		return &of.Room
 	}
 	return nil
@@ -160,8 +164,8 @@ func (s services) Visit(ctx context.Context, now time.Time, of *feature.Room, q 
 	return forEvents(of).Visit(ctx, now, q)
 }
 
-// recordFailing reports whether the record of waitlists and passes does not answer.
-func (s services) recordFailing() bool {
+// RecordFailing implements feature.Gate.
+func (s services) RecordFailing() bool {
 	record := s.gate.record.Load()
 	return record != nil && record.Failing()
 }
@@ -169,7 +173,7 @@ func (s services) recordFailing() bool {
 // collectRecord has the metrics tell whether the record answers.
 func (s services) collectRecord() {
 	failing := metrics.Gauge("fairdoor_record_failing", "1 while the record of waitlists and passes does not answer.")
-	s.gate.metrics.Collect(func(tell metrics.Tell) { tell(failing, metrics.If(s.recordFailing())) }, failing)
+	s.gate.metrics.Collect(func(tell metrics.Tell) { tell(failing, metrics.If(s.RecordFailing())) }, failing)
 }
 
 // closeRecord closes the record of waitlists and passes, once nothing writes any more.

@@ -34,6 +34,8 @@ type Gate interface {
 
 	// Record is that of waitlists and passes, which is opened if it is not open.
 	Record(ctx context.Context) (*waitlist.Store, error)
+	// RecordFailing says whether it is open and does not answer.
+	RecordFailing() bool
 
 	// Hooks sends what webhooks are told.
 	Hooks() *webhooks.Sender

@@ -3,8 +3,11 @@ package watch
 
 import (
 	"context"
+	"os"
 	"sync"
 	"time"
+
+	"go.uber.org/zap"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/feature"
 	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
@@ -31,6 +34,7 @@ type watched struct {
 	mu                                    sync.Mutex // a room that is configured anew may be looked at while its last sync of before goes on
 	begun                                 bool
 	queueing, limit, store, soldOut, held switched
+	origin, slowed                        switched
 	event                                 queue.ActiveEvent // that was in force at the last look
 	untold                                []webhooks.Event
 	seen                                  frequency
@@ -95,9 +99,18 @@ type Feature struct {
 
 // NewFeature returns what has the webhooks of a gate told.
 func NewFeature(g feature.Gate) *Feature {
-	f := &Feature{gate: g, hooks: webhooks.New(webhooks.Options{Dir: g.StateDir("webhooks"), Log: g.Log()})}
+	f := &Feature{gate: g, hooks: webhooks.New(webhooks.Options{Gate: nameOf(g), Dir: g.StateDir("webhooks"), Log: g.Log()})}
 	g.Metrics().Collect(func(tell metrics.Tell) { collect(tell, f.hooks.Statuses()) }, deliveries, failedTries, waiting)
 	return f
+}
+
+// nameOf is the name of the machine that a gate is on, by which its operators know it.
+func nameOf(g feature.Gate) string {
+	name, err := os.Hostname()
+	if err != nil {
+		g.Log().Warn("webhooks do not say which gate tells", zap.Error(err))
+	}
+	return name
 }
 
 // Part implements [feature.Feature]: every room is watched.
@@ -124,7 +137,7 @@ func (f *Feature) Follow(r *feature.Room) {
 	n, w := r.Queue.Numbers(), feature.StateOf[watched](r)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	seen := w.look(now, n, r.Queue.StoreFailing(), r.Queue.HoldsActive())
+	seen := w.look(now, n, facts{r.Queue.StoreFailing(), r.Queue.HoldsActive(), r.Setup().Origin.Failing()})
 	for _, kind := range seen {
 		f.tell(r, w, webhooks.Event{Kind: kind, Room: r.Queue.Name(), At: now, Details: detailsOf(n)})
 	}
@@ -183,8 +196,12 @@ func (p *phase) details(n *estimate.Numbers) map[string]any {
 	return details
 }
 
+// facts are what is so beside the numbers of a room.
+type facts struct{ storeFails, holds, originFails bool }
+
 // look returns what has happened by now. What is so at the first look has happened before.
-func (w *watched) look(now time.Time, n *estimate.Numbers, failing, holds bool) (kinds []webhooks.Kind) {
+func (w *watched) look(now time.Time, n *estimate.Numbers, is facts) (kinds []webhooks.Kind) {
+	slowed := 0 < n.Factor && n.Factor < 1
 	soldOut, full := n.Settings.SoldOut(n.Stock), n.Active >= n.Settings.Slots()
 	if n.Settings.HoldsNew() {
 		soldOut = w.soldOut.on // which shows only once newcomers are not held any more
@@ -194,7 +211,8 @@ func (w *watched) look(now time.Time, n *estimate.Numbers, failing, holds bool) 
 	}
 	if !w.begun {
 		w.begun, w.event = true, n.Settings.Event
-		w.queueing.on, w.limit.on, w.store.on, w.soldOut.on, w.held.on = n.Waiting > 0, full, failing, soldOut, holds
+		w.queueing.on, w.limit.on, w.store.on, w.soldOut.on, w.held.on = n.Waiting > 0, full, is.storeFails, soldOut, is.holds
+		w.origin.on, w.slowed.on = is.originFails, slowed
 		return nil
 	}
 	for _, f := range [...]struct {
@@ -203,8 +221,10 @@ func (w *watched) look(now time.Time, n *estimate.Numbers, failing, holds bool) 
 		begins, ends time.Duration
 		on, off      webhooks.Kind
 	}{
-		{&w.store, failing, beginsAfter, beginsAfter, webhooks.StoreLost, webhooks.StoreBack},
-		{&w.held, holds, 0, 0, webhooks.HoldBegan, webhooks.HoldEnded},
+		{&w.store, is.storeFails, beginsAfter, beginsAfter, webhooks.StoreLost, webhooks.StoreBack},
+		{&w.origin, is.originFails, beginsAfter, beginsAfter, webhooks.OriginFailing, webhooks.OriginBack},
+		{&w.slowed, slowed, beginsAfter, endsAfter, webhooks.SlowedDown, webhooks.UpToSpeed},
+		{&w.held, is.holds, 0, 0, webhooks.HoldBegan, webhooks.HoldEnded},
 		{&w.limit, full, 0, endsAfter, webhooks.LimitReached, ""},
 		{&w.queueing, n.Waiting > 0, beginsAfter, endsAfter, webhooks.QueueingBegan, webhooks.QueueingEnded},
 		{&w.soldOut, soldOut, 0, 0, webhooks.SoldOut, webhooks.Reopened},

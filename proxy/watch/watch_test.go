@@ -33,6 +33,9 @@ type hooked struct {
 	told []string
 	of   []string // the phases of events that deliveries name, each once: gates whose clock jumps see them in different minutes
 	ids  map[string]bool
+
+	came           int
+	gates, changes []string // that tell; that deliveries name
 }
 
 func newHooked(t *testing.T) *hooked {
@@ -40,16 +43,21 @@ func newHooked(t *testing.T) *hooked {
 	h.Server = httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, q *http.Request) {
 		var d struct {
 			Type string
-			Data struct{ Event string }
+			Data struct{ Room, Gate, Event, What, From, To, By string }
 		}
 		_ = json.NewDecoder(q.Body).Decode(&d)
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		id := q.Header.Get("webhook-id")
+		h.came++
 		if h.ids[id] {
 			return
 		}
 		h.ids[id], h.told = true, append(h.told, d.Type)
+		h.gates = append(h.gates, d.Data.Gate)
+		if d.Data.What != "" {
+			h.changes = append(h.changes, strings.Join([]string{d.Data.Room, d.Data.What, d.Data.From, d.Data.To, d.Data.By}, "|"))
+		}
 		if phase := d.Type + " " + d.Data.Event; d.Data.Event != "" && !slices.Contains(h.of, phase) {
 			h.of = append(h.of, phase)
 		}
@@ -72,6 +80,20 @@ func (h *hooked) phases() []string {
 	return append([]string{}, h.of...)
 }
 
+// named are the gates that have told, and the changes that were told.
+func (h *hooked) named() (gates, changes []string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.gates), slices.Clone(h.changes)
+}
+
+// deliveries is how many have come, those whose id has come before among them.
+func (h *hooked) deliveries() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.came
+}
+
 // distinct is how many deliveries have come, without those whose id has come before.
 func (h *hooked) distinct() int {
 	h.mu.Lock()
@@ -79,14 +101,18 @@ func (h *hooked) distinct() int {
 	return len(h.ids)
 }
 
-// telling has the gate tell the program what happens, and sync often.
-func telling(t *testing.T, h *hooked) func(*proxy.Config, *proxy.Options) {
+// telling has the gate tell the program what happens, of some kinds or of all but changes, and sync
+// often.
+func telling(t *testing.T, h *hooked, kinds ...webhooks.Kind) func(*proxy.Config, *proxy.Options) {
+	if len(kinds) == 0 {
+		kinds = slices.DeleteFunc(webhooks.Kinds(), func(k webhooks.Kind) bool { return k == webhooks.Changed })
+	}
 	u, err := url.Parse(strings.Replace(h.URL, "127.0.0.1", "localhost", 1))
 	require.NoError(t, err)
 	return func(c *proxy.Config, o *proxy.Options) {
 		o.SyncInterval = 5 * time.Millisecond
 		hosts, err := outbound.ParseHosts([]string{"http://localhost"})
-		c.Parts = c.Parts.With(watch.Name, watch.Config{Hooks: []webhooks.Hook{{URL: u, Secret: []byte(strings.Repeat("s", 32))}}, Hosts: hosts})
+		c.Parts = c.Parts.With(watch.Name, watch.Config{Hooks: []webhooks.Hook{{URL: u, Events: kinds, Secret: []byte(strings.Repeat("s", 32))}}, Hosts: hosts})
 		require.NoError(t, err)
 	}
 }

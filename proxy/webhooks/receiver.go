@@ -44,7 +44,7 @@ func (r Receiver) Tell(ctx context.Context, e Event, tries int) (again time.Dura
 		return 0
 	}
 	w := r.worker
-	d, err := newDelivery(&e)
+	d, err := newDelivery(&e, w.o.Gate)
 	if err != nil {
 		w.finish(&delivery{}, err, true)
 		return 0

@@ -49,6 +49,13 @@ const (
 	EventPrequeuing Kind = "event_prequeueing"
 	EventStarted    Kind = "event_started"
 	EventEnded      Kind = "event_ended"
+	OriginFailing   Kind = "origin_failing"
+	OriginBack      Kind = "origin_back"
+	SlowedDown      Kind = "slowed"
+	UpToSpeed       Kind = "not_slowed"
+	Changed         Kind = "changed"
+	RecordLost      Kind = "record_lost"
+	RecordBack      Kind = "record_back"
 	Test            Kind = "test"
 )
 
@@ -56,7 +63,7 @@ const (
 func Kinds() []Kind {
 	kinds := []Kind{
 		QueueingBegan, QueueingEnded, LimitReached, StoreLost, StoreBack, SoldOut, Reopened, HoldBegan, HoldEnded,
-		EventPrequeuing, EventStarted, EventEnded,
+		EventPrequeuing, EventStarted, EventEnded, OriginFailing, OriginBack, SlowedDown, UpToSpeed, Changed, RecordLost, RecordBack,
 	}
 	for _, k := range waitlist.EventKinds() {
 		kinds = append(kinds, OfWaitlist+Kind(k))
@@ -118,9 +125,9 @@ type delivery struct {
 	file string // that has it; "" without a directory
 }
 
-// newDelivery is the delivery of an event.
-func newDelivery(e *Event) (*delivery, error) {
-	data := map[string]any{"room": e.Room}
+// newDelivery is the delivery of an event that a gate tells of.
+func newDelivery(e *Event, gate string) (*delivery, error) {
+	data := map[string]any{"room": e.Room, "gate": gate}
 	for name, value := range e.Details {
 		data[name] = value
 	}
@@ -133,6 +140,7 @@ func newDelivery(e *Event) (*delivery, error) {
 
 // Options are what a sender is made of.
 type Options struct {
+	Gate       string           // the name of the gate that tells, which deliveries have
 	Dir        string           // where deliveries wait; "" keeps them in memory alone
 	Clock      func() time.Time // default time.Now
 	FirstRetry time.Duration    // about how long after a failure a delivery is tried again at first; default 1 s

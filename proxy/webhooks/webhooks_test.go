@@ -72,7 +72,7 @@ func (r *receiver) awaits(t *testing.T, types ...string) {
 }
 
 func newSender(t *testing.T, dir string) *webhooks.Sender {
-	s := webhooks.New(webhooks.Options{Dir: dir, FirstRetry: 10 * time.Millisecond, Log: zap.NewNop()})
+	s := webhooks.New(webhooks.Options{Gate: "one", Dir: dir, FirstRetry: 10 * time.Millisecond, Log: zap.NewNop()})
 	t.Cleanup(s.Close)
 	return s
 }
@@ -100,7 +100,7 @@ func TestADeliveryIsSignedAsStandardWebhooksHasIt(t *testing.T) {
 	s.Notify(webhooks.Event{Kind: webhooks.QueueingBegan, Room: "shop", At: began, Details: map[string]any{"usersQueued": 12}})
 	r.awaits(t, "queueing_began")
 	got := r.got[0]
-	assert.JSONEq(t, `{"type": "queueing_began", "timestamp": "2026-11-27T10:00:03Z", "data": {"room": "shop", "usersQueued": 12}}`, r.bodies[0])
+	assert.JSONEq(t, `{"type": "queueing_began", "timestamp": "2026-11-27T10:00:03Z", "data": {"gate": "one", "room": "shop", "usersQueued": 12}}`, r.bodies[0])
 	assert.Equal(t, "application/json", got.Header.Get("Content-Type"))
 
 	// The receiver's side, by the specification.

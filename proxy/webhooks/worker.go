@@ -84,7 +84,7 @@ func (w *worker) use(h Hook, hosts outbound.Hosts) {
 
 // send has an event sent.
 func (w *worker) send(e Event) {
-	d, err := newDelivery(&e)
+	d, err := newDelivery(&e, w.o.Gate)
 	if err == nil {
 		err = w.outbox.keep(d)
 	}

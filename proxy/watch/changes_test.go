@@ -1,0 +1,58 @@
+package watch_test
+
+import (
+	"context"
+	"net/http"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fairdoor-gate/fairdoor/proxy"
+	"github.com/fairdoor-gate/fairdoor/proxy/gatetest"
+	"github.com/fairdoor-gate/fairdoor/proxy/webhooks"
+	"github.com/fairdoor-gate/fairdoor/queue/porttest"
+	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
+)
+
+func TestWebhooksTellWhatOperatorsChangeOnceOfTwoGates(t *testing.T) {
+	h := newHooked(t)
+	one, other := gatetest.StartTwo(t, telling(t, h, webhooks.Changed))
+	require.Equal(t, http.StatusOK, other.Patch(`{"total_active_users": 7}`).Status)
+	require.Equal(t, http.StatusOK, one.Patch(`{"message": "Back soon."}`).Status)
+	one.Soon(func() bool { one.Clock.Add(100 * time.Millisecond); return len(h.all()) >= 2 })
+	one.Clock.Add(time.Minute)
+	one.Status("shop")
+	gates, changes := h.named()
+	assert.ElementsMatch(t, []string{"shop|total_active_users|1|7|127.0.0.1", "shop|message||Back soon.|127.0.0.1"}, changes)
+	self, err := os.Hostname()
+	require.NoError(t, err)
+	assert.Equal(t, []string{self, self}, gates)
+	assert.Equal(t, 2, h.deliveries(), "the other gate does not tell as well")
+}
+
+func TestWebhooksTellThatTheOriginFailsAndIsBack(t *testing.T) {
+	h := newHooked(t)
+	f := gatetest.Start(t, telling(t, h, webhooks.OriginFailing, webhooks.OriginBack))
+	v := f.Visitor()
+	require.True(t, v.Get("/").In())
+	f.Site.Will(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
+	f.Soon(func() bool { v.Get("/"); f.Clock.Add(time.Second); return len(h.all()) == 1 })
+	assert.Equal(t, []string{"origin_failing"}, h.all())
+	f.Site.Will(nil)
+	f.Soon(func() bool { f.Clock.Add(time.Second); return len(h.all()) == 2 })
+	assert.Equal(t, []string{"origin_failing", "origin_back"}, h.all())
+}
+
+func TestWebhooksTellThatTheDatabaseIsAway(t *testing.T) {
+	h, address := newHooked(t), porttest.Address(t)
+	f := gatetest.Start(t, gatetest.TakingPasses(t), telling(t, h, webhooks.RecordLost, webhooks.RecordBack), func(_ *proxy.Config, o *proxy.Options) {
+		o.Record = func(ctx context.Context) (*waitlist.Store, error) {
+			return waitlist.Open(ctx, "postgres://gate@"+address+"/gate?sslmode=disable")
+		}
+	})
+	f.Soon(func() bool { f.Clock.Add(time.Second); return len(h.all()) == 1 })
+	assert.Equal(t, []string{"record_lost"}, h.all())
+}
