@@ -292,7 +292,7 @@ func TestPreviewWritesThePageOfAState(t *testing.T) {
 		{[]string{"--json", "--method", "random"}, `"usersAheadKnown":false`},
 		{[]string{"--json", "--items-left", "37"}, `"itemsLeft":37`},
 		{[]string{"--json", "--sold-out"}, `"soldOut":true`},
-		{[]string{"--items", `[{"name": "Standing", "price": "49 €", "left": 3}]`}, "Standing</bdi> · 49 €"},
+		{[]string{"--items", `[{"name": "Standing", "price": "49 €", "left": 3}]`}, "Standing</bdi> · <bdi>49 €</bdi>"},
 		{[]string{"--json", "--held"}, `"isHeld":true`},
 		{[]string{"--json", "--event", "prequeueing", "--shuffle"}, `"timeUntilEventStart":8`},
 		{[]string{"--json", "--event", "started"}, `"timeUntilEventEnd":112`},
