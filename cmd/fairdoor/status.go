@@ -128,7 +128,7 @@ func (t statusTable) show(ctx context.Context, api client.API) ([]byte, error) {
 		}
 	}
 	var text bytes.Buffer
-	if err = writeTable(&text, strings.Join(columns, "\t"), rooms, cells); err != nil {
+	if err := writeTable(&text, strings.Join(columns, "\t"), rooms, cells); err != nil {
 		return nil, err
 	}
 	for _, room := range rooms {

@@ -28,7 +28,7 @@ func newSeals(keys cookie.Keys, room string) (seals, error) {
 		if err != nil {
 			return nil, fmt.Errorf("cookie key %d: %w", i+1, err)
 		}
-		block, err := aes.NewCipher(secret[:])
+		block, err := aes.NewCipher(secret)
 		if err != nil {
 			return nil, fmt.Errorf("cookie key %d: %w", i+1, err)
 		}

@@ -54,16 +54,17 @@ const favoursToldFor = time.Hour
 // back their own place, too: they may have been let in meanwhile.
 func (d Document) favoured(at time.Time) Document {
 	minute, people := at.UTC().Truncate(time.Minute), 1
-	var list []Favours
-	for _, f := range d.Favours {
+	before := d.Favours
+	d.Favours = nil
+	for _, f := range before {
 		switch {
 		case f.Minute.Equal(minute):
 			people += f.People
 		case minute.Sub(f.Minute) <= favoursToldFor:
-			list = append(list, f)
+			d.Favours = append(d.Favours, f)
 		}
 	}
-	d.Favours = append(list, Favours{minute, people})
+	d.Favours = append(d.Favours, Favours{minute, people})
 	return d
 }
 
