@@ -28,6 +28,12 @@ func (a *api) showMessage(w http.ResponseWriter, r *http.Request, of Room) {
 			v.States = append(v.States, state.Name)
 		}
 	}
+	if doc := overrides.Of(d.Configuration); s.Message != "" && doc.Changes["message"] != nil {
+		v.Author = &dashboard.Override{By: doc.By["message"].By, At: doc.By["message"].At, Until: doc.By["message"].Until}
+		if v.Remove = "Remove the message…"; doc.File != nil && doc.File.Message != "" {
+			v.Remove = "Back to the message of the file…"
+		}
+	}
 	v.Items, v.ItemsWere = itemsOf(s.Items), string(s.Items)
 	languages, err := templates.LanguageCodes()
 	a.show(err)
@@ -53,6 +59,41 @@ func (a *api) keepMessage(of Room, page string) map[string]string {
 		fields["for"] = max(until.Sub(a.Clock()).Truncate(time.Second), time.Second).String()
 	}
 	return fields
+}
+
+// withoutHold are the settings that hold people, with the values by which they do not.
+var withoutHold = map[string]string{"queue_all": "false", "hold_active": queue.HoldOff.String()}
+
+// messageWith is the message that operators have given in one step with a hold; "" for none.
+func messageWith(d overrides.Document, hold string) (message string) {
+	if d.Changes["message"] == nil || d.Changes[hold] == nil || !d.By["message"].At.Equal(d.By[hold].At) {
+		return ""
+	}
+	_ = json.Unmarshal(d.Changes["message"], &message) // which was checked as it was set
+	return message
+}
+
+// withMessage is a patch with what its operator says of the message: what it becomes with a hold, or
+// that it goes with one. Then it is as in the file again.
+func withMessage(r *http.Request, of Room, text []byte, lasts time.Duration) (with []byte, faults []string) {
+	told, forget := textOf(r, "tell"), r.PostFormValue("forget") != ""
+	var patch map[string]json.RawMessage
+	if told == "" && !forget || json.Unmarshal(text, &patch) != nil {
+		return text, nil // what is no patch is refused where it is made
+	}
+	f := queue.Setting("message")
+	if file := overrides.Of(of.Describe().Configuration).File; forget && lasts > 0 && file != nil {
+		told = file.Message // null is for good
+	}
+	v, problem := f.Parse(told)
+	if problem != "" {
+		return nil, []string{"message is " + told + ", which " + problem}
+	}
+	if patch["message"], _ = f.JSON(v); forget && lasts == 0 {
+		patch["message"] = json.RawMessage("null")
+	}
+	with, _ = json.Marshal(patch) // which was JSON
+	return with, nil
 }
 
 // usualState is the name of the state in which visitors see a room's page as a rule.

@@ -98,18 +98,22 @@ func (a *api) makeChange(w http.ResponseWriter, r *http.Request, of Room) {
 	if !a.readForm(w, r, of) {
 		return
 	}
-	text := []byte(r.PostFormValue("patch"))
+	lasts, ok := parseLasts(r.PostFormValue("for"))
+	if !ok {
+		a.refuse(w, r, of, http.StatusUnprocessableEntity, "Nothing was changed: for how long is not known.", nil)
+		return
+	}
+	text, faults := withMessage(r, of, []byte(r.PostFormValue("patch")), lasts)
+	if len(faults) > 0 {
+		a.refuse(w, r, of, http.StatusUnprocessableEntity, "Nothing was changed.", faults)
+		return
+	}
 	if version := of.Describe().Configuration.Version; r.PostFormValue("version") != strconv.FormatInt(version, 10) {
 		var patch map[string]json.RawMessage
 		if json.Unmarshal(text, &patch) == nil {
 			a.ask(w, r, of, patch, true)
 			return
 		}
-	}
-	lasts, ok := parseLasts(r.PostFormValue("for"))
-	if !ok {
-		a.refuse(w, r, of, http.StatusUnprocessableEntity, "Nothing was changed: for how long is not known.", nil)
-		return
 	}
 	a.changeAndTell(w, r, of, text, lasts)
 }
@@ -313,6 +317,11 @@ func (a *api) ask(w http.ResponseWriter, r *http.Request, of Room, patch map[str
 		}
 		if warning := warnings[name][then]; warning != "" {
 			q.Warnings = append(q.Warnings, warning)
+		}
+		if none, holds := withoutHold[name]; holds && (then == none || then == asFile) {
+			q.Forget = messageWith(overrides.Of(of.Describe().Configuration), name)
+		} else if holds && patch["message"] == nil {
+			q.MayTell = queue.Setting("message").Max
 		}
 		if own[name] != nil {
 			q.Warnings = append(q.Warnings, "The event "+now.Event.Name+" has its own "+name+". The change shows when the event is over.")

@@ -35,6 +35,8 @@ type Question struct {
 	Outdated bool   // somebody has changed the room since the question was asked
 	MayEnd   bool   // it may be for some time only
 	For      string // the time that was chosen before; "" for none
+	MayTell  string // how many characters those who wait may be told with it; "" for none
+	Forget   string // the message that came with the hold that is lifted; "" for none
 }
 
 // A Time is one for which a change may be made.

@@ -57,9 +57,11 @@ func (l Limits) Write(w http.ResponseWriter, r *http.Request) error {
 // Message is the page of what those who wait are told.
 type Message struct {
 	Frame
-	Was, Text         string // the message in force, and the one that is shown
-	Max               string // its length, in characters
-	State, Language   string // that are shown
+	Was, Text         string    // the message in force, and the one that is shown
+	Author            *Override // of the message in force; nil for none, and for that of the file
+	Remove            string    // what the button says that takes it away
+	Max               string    // its length, in characters
+	State, Language   string    // that are shown
 	States, Languages []string
 	Custom            bool   // the room has a page of its own
 	Items             []Item // what there is to buy, and lines for more
