@@ -9,10 +9,17 @@ import (
 )
 
 // withEvents returns the document with the events, and with a draw for each that is shuffled. An
-// event that was there before keeps its draw, unless the start of its prequeue has changed.
+// event that was there before keeps its draw, also if its prequeue moves before it has begun: the hash
+// of the seed may have been published.
 func (d Document) withEvents(events event.List, at time.Time) Document {
-	d.Events = events
-	d.Draws = slices.DeleteFunc(slices.Clone(d.Draws), func(o event.Draw) bool {
+	d.Events, d.Draws = events, slices.Clone(d.Draws)
+	for i := range d.Draws {
+		o := &d.Draws[i]
+		if e := events.Named(o.Event); e >= 0 && events[e].Shuffle && at.Before(o.Prequeue) && d.drawOf(&events[e]) == nil {
+			o.Prequeue = events[e].Prequeue
+		}
+	}
+	d.Draws = slices.DeleteFunc(d.Draws, func(o event.Draw) bool {
 		i := events.Named(o.Event)
 		return at.Sub(o.Start) > event.DrawKept || at.Before(o.Prequeue) && (i < 0 || !events[i].Shuffle || !events[i].Prequeue.Equal(o.Prequeue))
 	})
