@@ -426,9 +426,9 @@ func TestTheDashboardShowsTheEventsOfARoom(t *testing.T) {
 	assert.Contains(t, o.send("/", nil).Body.String(), `<a href="/rooms/shop/events">sale</a> <span class="soft">in shop</span> <span class="busy">prequeue</span> — starts <time datetime="2021-05-27T16:00:00Z">`)
 	page := o.send("/rooms/shop/events", nil).Body.String()
 	for _, want := range []string{
-		"Prequeue of sale", "An event is about to start: everybody new is held until it does.", `<a href="/api/v1/rooms/shop/events/sale">sale</a>`, "The &lt;big&gt; one",
-		`<span class="busy">prequeue</span>`, `<dt>Prequeue</dt><dd><time datetime="2021-05-27T15:50:00Z">2021-05-27 15:50:00 UTC</time></dd>`, ">2021-05-27 16:00:00 UTC</time></dd>",
-		">2021-05-27 18:00:00 UTC</time></dd>",
+		"Prequeue of sale", "An event is about to start: everybody new is held until it does.", `<h2 id="event-sale">sale <span`, "The &lt;big&gt; one",
+		`<span class="busy">prequeue</span>`, `<dt>Prequeue</dt><dd><time datetime="2021-05-27T15:50:00Z" data-day-of-week>Thursday, 2021-05-27 15:50:00 UTC</time></dd>`, ">Thursday, 2021-05-27 16:00:00 UTC</time></dd>",
+		">Thursday, 2021-05-27 18:00:00 UTC</time></dd>",
 		`<svg class="timeline" role="img"`, `<title>The times of sale, which is prequeue</title>`, `class="now"`,
 		"<div>total_active_users 800</div><div>new_users_per_minute 500</div><div>page</div>", g.shop.Draw("sale").SeedHash(),
 		`<span class="soft">suspended</span>`, `<a href="/api/v1/rooms/shop/events">All events as JSON</a>`,

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/admin/dashboard"
@@ -131,6 +133,9 @@ func (a *api) askAboutEvent(w http.ResponseWriter, r *http.Request, of Room) {
 			return
 		}
 		q.Fields["was"] = digestOf(&e)
+		if what == editEvent {
+			q.Warnings = startMoves(&e, &planned)
+		}
 		e, q.Fields["body"], q.Fields["event"] = planned, string(body), planned.Name
 	}
 	if _, known := deeds[what]; !known || e.Name == "" {
@@ -138,6 +143,37 @@ func (a *api) askAboutEvent(w http.ResponseWriter, r *http.Request, of Room) {
 		return
 	}
 	a.askWhether(w, r, of, what, &e, q)
+}
+
+// startMoves says how long the prequeue and the event are then, if the start of an event moves and
+// another of its times stays.
+func startMoves(from, to *event.Event) []string {
+	switch {
+	case from.Start.Equal(to.Start) || !from.End.Equal(to.End) && (to.Prequeue.IsZero() || !from.Prequeue.Equal(to.Prequeue)):
+		return nil
+	case to.Prequeue.IsZero():
+		return []string{"The start moves, and the end stays: the event lasts " + spanOf(to.End.Sub(to.Start)) + " then."}
+	}
+	return []string{"The start moves, and not all the other times do: the prequeue lasts " + spanOf(to.Start.Sub(to.Prequeue)) + " then, and the event " + spanOf(to.End.Sub(to.Start)) + "."}
+}
+
+// spanOf is a time in words, without parts that are none.
+func spanOf(d time.Duration) string {
+	var parts []string
+	for _, unit := range []struct {
+		of   time.Duration
+		name string
+	}{{24 * time.Hour, "day"}, {time.Hour, "hour"}, {time.Minute, "minute"}, {time.Second, "second"}} {
+		switch n := int(d / unit.of); n {
+		case 0:
+		case 1:
+			parts = append(parts, "1 "+unit.name)
+		default:
+			parts = append(parts, strconv.Itoa(n)+" "+unit.name+"s")
+		}
+		d %= unit.of
+	}
+	return strings.Join(parts, " ")
 }
 
 // askWhether asks whether something is to be done to an event, which is shown as it is then.

@@ -45,6 +45,13 @@ func TestAPlannedEventIsChangedAndCancelledAndBroughtBack(t *testing.T) {
 	}).Body.String()
 	assert.Contains(t, asked, "Change sale?")
 	assert.NotContains(t, asked, "From the prequeue on", "it has none any more")
+	assert.Contains(t, asked, "The start moves, and the end stays: the event lasts 1 hour then.")
+	assert.Contains(t, asked, "Friday, 2021-05-28 17:00:00 UTC</time>")
+	later := url.Values{"do": {"edit"}, "event": {"sale"}, "name": {"sale"}, "prequeue": {"2021-05-28T15:50"}, "start": {"2021-05-28T17:05"}, "end": {"2021-05-28T18:30"}, "shuffle": {"on"}}
+	moved := o.send("/rooms/shop/events/ask", later).Body.String()
+	assert.Contains(t, moved, "the prequeue lasts 1 hour 15 minutes then, and the event 1 hour 25 minutes.")
+	assert.Contains(t, moved, g.shop.Draw("sale").SeedHash())
+	assert.Contains(t, moved, "How anybody can check the draw")
 	assert.Equal(t, was, sale(), "nothing is changed before the operator says so")
 	page := yes(asked)
 	assert.Contains(t, page, "sale is changed, on every gate.")

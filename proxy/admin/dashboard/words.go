@@ -12,7 +12,10 @@ import (
 
 // words are the functions that write for people.
 var words = template.FuncMap{
-	"time":  formatTime,
+	"time": formatTime,
+	"moment": func(t time.Time) template.HTML {
+		return template.HTML(fmt.Sprintf(`<time datetime=%q data-day-of-week>%s</time>`, t.UTC().Format(time.RFC3339), t.UTC().Format("Monday, 2006-01-02 15:04:05 UTC"))) //nolint:gosec // times have nothing to escape
+	},
 	"stamp": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 	"age":   formatAge,
 	"moments": func(text string) template.HTML {

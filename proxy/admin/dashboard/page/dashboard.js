@@ -5,10 +5,11 @@
   let heard = Date.now(), pending = 0;
 
   const today = new Date().toDateString(), zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const whole = {weekday: 'long', day: 'numeric', month: 'long', year: 'numeric', hour: '2-digit', minute: '2-digit', timeZoneName: 'short'};
   const localize = of => {
     for (const time of of.querySelectorAll('time[datetime]')) {
       const at = new Date(time.dateTime);
-      const text = at.toLocaleString(undefined, at.toDateString() === today ? {timeStyle: 'medium'} : {dateStyle: 'medium', timeStyle: 'short'});
+      const text = at.toLocaleString(undefined, 'dayOfWeek' in time.dataset ? whole : at.toDateString() === today ? {timeStyle: 'medium'} : {dateStyle: 'medium', timeStyle: 'short'});
       if (time.textContent !== text) time.textContent = text;
       time.title = at.toString();
     }
@@ -130,6 +131,11 @@
     for (const input of typed.querySelectorAll('[type=datetime-local]')) {
       const at = new Date(input.value + 'Z');
       if (input.value) input.value = new Date(at - at.getTimezoneOffset() * 60000).toISOString().slice(0, input.value.length);
+      const day = document.createElement('output');
+      input.after(day);
+      const tell = () => { day.textContent = input.value && new Date(input.value).toLocaleDateString(undefined, {weekday: 'long'}); };
+      input.addEventListener('input', tell);
+      tell();
     }
     typed.addEventListener('formdata', event => {
       for (const input of typed.querySelectorAll('[type=datetime-local]')) {
