@@ -2,6 +2,7 @@ package admin
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/admin/dashboard"
 	"github.com/fairdoor-gate/fairdoor/queue"
@@ -29,6 +30,12 @@ func forecast(n *estimate.Numbers, then *queue.Settings) []string {
 	}
 	told = append(told, fmt.Sprintf("About %s a minute are let in then; now it is about %s.", perMinute(next.Rate), perMinute(now.Rate)),
 		fmt.Sprintf("Whoever comes then is told to wait %s; now it is %s.", waitOf(n, next), waitOf(n, now)))
+	if now.Wait == next.Wait && next.Wait.Known && n.Waiting > 0 {
+		told = append(told, "These are the same because waits are told in whole minutes.")
+	}
+	if next.Last > 0 && now.Last > 0 {
+		told = append(told, fmt.Sprintf("The last of those in line now is let in within about %s then; now it is about %s.", lastIn(next), lastIn(now)))
+	}
 	if over := n.Active - then.Slots(); over >= 0 && then.Slots() < n.Settings.Slots() {
 		told = append(told, fmt.Sprintf("Nobody is let in before %s left: nobody who is in is thrown out.", people(over+1, "has", "have")))
 	}
@@ -45,6 +52,8 @@ func people(n int, one, many string) string {
 	}
 	return fmt.Sprintf("%d people %s", n, many)
 }
+
+func lastIn(e estimate.Expected) string { return dashboard.FormatWait(int(math.Ceil(60 * e.Last))) }
 
 func perMinute(rate float64) string {
 	if rate < 10 {

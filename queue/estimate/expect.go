@@ -6,6 +6,7 @@ import "github.com/fairdoor-gate/fairdoor/queue"
 type Expected struct {
 	Rate float64 // admissions per minute
 	Wait Wait    // of somebody who comes now
+	Last float64 // minutes until the last of those in line is let in; 0 where it is not known, or drawn
 }
 
 // Expect is what a room is expected to do from now on with other settings, as far as a schedule
@@ -25,6 +26,8 @@ func (n *Numbers) Expect(s queue.Settings) Expected {
 	e := Expected{Rate: t.rate, Wait: t.inOrder(float64(n.Waiting))}
 	if s.Method.Draws() {
 		e.Wait = t.waitByDraw(n.Waiting, &newcomersFutures)
+	} else if last := t.staying(float64(n.Waiting - 1)); n.Waiting > 0 && !t.guesses(last) {
+		e.Last = t.admission(last)
 	}
 	return e
 }

@@ -131,14 +131,17 @@ func (s *schedule) wait(people float64) Wait {
 }
 
 // inOrder is the wait of somebody who has so many people ahead, of whom some walk away.
-func (s *schedule) inOrder(ahead float64) Wait {
+func (s *schedule) inOrder(ahead float64) Wait { return s.wait(s.staying(ahead)) }
+
+// staying is how many of so many people do not walk away before it is their turn.
+func (s *schedule) staying(ahead float64) float64 {
 	stay := ahead
 	for range 2 {
 		if leave := s.walkAway(stay/s.rate) * ahead / s.rate; leave > 1e-3 {
 			stay = ahead * math.Log1p(leave) / leave
 		}
 	}
-	return s.wait(stay)
+	return stay
 }
 
 // walkAwayAt is the share of those who wait that walks away in a minute, so many minutes from
