@@ -242,12 +242,12 @@ func (o operators) revoke(r *http.Request, in admin.Room, of *Room, which string
 	named, ended, err := of.Revoke(r.Context(), which, waitlist.Operator(o.By(r)))
 	done = RevokedJSON{Revoked: ended, named: len(named)}
 	if ended > 0 {
-		o.note(r, in, "passes revoked", which, "")
+		o.note(r, in, "passes revoked", labelOf(which, named), "")
 	}
 	if err != nil || done.named == 0 || !endSessions {
 		return done, err
 	}
-	o.note(r, in, "sessions of passes ended", which, "")
+	o.note(r, in, "sessions of passes ended", labelOf(which, named), "")
 	if done.Sessions, err = o.endSessionsOf(r, in, of, named); err != nil {
 		err = errors.Join(errSessions, err)
 	}
@@ -278,6 +278,14 @@ func (o operators) endSessionsOf(r *http.Request, in admin.Room, of *Room, list 
 		}
 	}
 	return n, nil
+}
+
+// labelOf is by what operators recognise passes that were asked for by their name, or one by its id.
+func labelOf(which string, passes []waitlist.Pass) string {
+	if len(passes) == 0 || passes[0].Name == which {
+		return which
+	}
+	return passes[0].Name + " (" + which + ")"
 }
 
 // note notes what an operator has done about passes.
