@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/overrides"
+	"github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
 // answers says yes to a question, with what the operator fills in besides.
@@ -74,4 +75,21 @@ func TestTheMessageThatStandsIsSignedAndRemovedByAButton(t *testing.T) {
 	require.Contains(t, page, `<button name="reset" value="message">Remove the message…</button>`)
 	x.do("ask", url.Values{"page": {"message"}, "reset": {"message"}})
 	assert.Empty(t, x.g.shop.Room.Queue().Settings().Message)
+}
+
+func TestALimitBelowWhoIsInIsToldInPlainWords(t *testing.T) {
+	g := newGate(t)
+	o := &operator{handler: g.handler()}
+	assert.Contains(t, o.send("/rooms/shop", nil).Body.String(), `<p class="state calm">`)
+	require.Equal(t, http.StatusOK, ask(g, http.MethodPatch, "/api/v1/rooms/shop", `{"total_active_users": 3}`).Code)
+	for range 3 {
+		g.shop.Room.Queue().Visit(t.Context(), now, room.Request{})
+	}
+	require.NoError(t, g.shop.Room.Queue().Sync(t.Context(), now.Add(time.Second)))
+	require.Equal(t, http.StatusOK, ask(g, http.MethodPatch, "/api/v1/rooms/shop", `{"total_active_users": 1}`).Code)
+	require.NoError(t, g.shop.Room.Queue().Sync(t.Context(), now.Add(2*time.Second)))
+	page := o.send("/rooms/shop", nil).Body.String()
+	assert.Contains(t, page, "More people are in than the limit now allows: 3, of at most 1 (total_active_users). Nobody is thrown out, and nobody is let in until fewer than 1 are in.")
+	assert.Contains(t, page, `<p class="state calm">Nobody in line</p>`, "who comes has to wait, and nobody does")
+	assert.Contains(t, o.send("/rooms/shop/limits", nil).Body.String(), "Back to the file: Visitors that may be active at once…")
 }

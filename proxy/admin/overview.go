@@ -210,6 +210,8 @@ func stateOf(s StatusJSON, settings *queue.Settings) (words, tone string) {
 		return "Open to all", "calm"
 	case s.Reason == estimate.OriginSlow:
 		return "Slowed", "busy"
+	case s.Status == queueing && s.EstimatedQueuedUsers == 0:
+		return "Nobody in line", "calm"
 	case s.Status == queueing:
 		return "Queueing", "busy"
 	case settings.Shadow && settings.AdmitsEveryone():

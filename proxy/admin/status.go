@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"fmt"
 	"net/http"
 	"time"
 
@@ -126,6 +127,9 @@ func (a *api) statusOf(of Room, n *estimate.Numbers) StatusJSON {
 		AdmittedThisMinute: n.Admitted, AdmissionsPaused: n.Paused || n.Settings.HoldsNew(),
 		AsOf: n.At.Time(), AgeSeconds: of.Queue().Age(a.Clock(), n).Seconds(), Nodes: n.Nodes,
 		Buckets: bucketTable(n), Origins: of.Origins(),
+	}
+	if most := n.Settings.Slots(); reason == estimate.LimitReached && n.Active > most {
+		s.ReasonText = fmt.Sprintf("More people are in than the limit now allows: %d, of at most %d (total_active_users). Nobody is thrown out, and nobody is let in until fewer than %d are in.", n.Active, most, most)
 	}
 	switch {
 	case of.Queue().Suspended():

@@ -58,7 +58,7 @@ var reasons = []reason{
 		func(n *Numbers) bool { return n.Open == 0 && 0 < n.Factor && n.Factor < 1 }},
 	{PerMinuteLimit, "Slots are free, but as many people have been let in this minute as may be by now (new_users_per_minute).",
 		func(n *Numbers) bool { return n.Open == 0 }},
-	{KeptForPeopleAhead, "Slots are open, and kept for the people who are ahead: each is taken when the next of them checks in.",
+	{KeptForPeopleAhead, "A slot is free. It goes to whoever is first in line, as soon as their page asks again.",
 		func(n *Numbers) bool { return n.Waiting > 0 }},
 }
 
