@@ -33,8 +33,11 @@ func forecast(n *estimate.Numbers, then *queue.Settings) []string {
 	if now.Wait == next.Wait && next.Wait.Known && n.Waiting > 0 {
 		told = append(told, "These are the same because waits are told in whole minutes.")
 	}
-	if next.Last > 0 && now.Last > 0 {
+	switch {
+	case next.Last > 0 && now.Last > 0:
 		told = append(told, fmt.Sprintf("The last of those in line now is let in within about %s then; now it is about %s.", lastIn(next), lastIn(now)))
+	case next.Last > 0:
+		told = append(told, fmt.Sprintf("The last of those in line now is let in within about %s then.", lastIn(next)))
 	}
 	if over := n.Active - then.Slots(); over >= 0 && then.Slots() < n.Settings.Slots() {
 		told = append(told, fmt.Sprintf("Nobody is let in before %s left: nobody who is in is thrown out.", people(over+1, "has", "have")))

@@ -184,6 +184,7 @@ func TestFindWhyNobodyGetsInAndHalveTheWait(t *testing.T) {
 		h.fill("#total_active_users", "40")
 		h.press(`#form .main`, `document.querySelector('.forecast')`)
 		assert.Contains(t, browsertest.Eval[string](h.tab, `document.querySelector('.forecast').innerText`), "are let in then; now it is about")
+		assert.Contains(t, browsertest.Eval[string](h.tab, `document.querySelector('.forecast').innerText`), "The last of those in line now is let in within about")
 		h.isWhole()
 		h.tab.Screenshot("dashboard-task-forecast-" + h.by)
 		h.press(`.answer .main`, `document.querySelector('.done')`)

@@ -27,7 +27,7 @@ func (n *Numbers) Expect(s queue.Settings) Expected {
 	if s.Method.Draws() {
 		e.Wait = t.waitByDraw(n.Waiting, &newcomersFutures)
 	} else if last := t.staying(float64(n.Waiting - 1)); n.Waiting > 0 && !t.guesses(last) {
-		e.Last = t.admission(last)
+		e.Last = max(t.admission(last), 1.0/60) // with the next sync at the earliest
 	}
 	return e
 }
