@@ -31,6 +31,18 @@ func quiet(s *gatetest.Site) *gatetest.Site {
 	return s
 }
 
+func TestTheOriginCannotSayThatItHasNotAnswered(t *testing.T) {
+	f := gatetest.Start(t)
+	f.Site.Will(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Fairdoor-Unanswered", "502")
+		_, _ = io.WriteString(w, "the site's page")
+	})
+	answer := f.Visitor().Get("/")
+	assert.Equal(t, http.StatusOK, answer.Status)
+	assert.Equal(t, "the site's page", answer.Body)
+	assert.Empty(t, answer.Header.Values("Fairdoor-Unanswered"))
+}
+
 func TestOriginThatDoesNotAnswerIsExplained(t *testing.T) {
 	for name, c := range map[string]struct {
 		fail   http.HandlerFunc

@@ -169,6 +169,8 @@ func (g *Gate) respond(resp *http.Response) {
 		}
 		delete(resp.Header, name)
 	}
+	delete(resp.Header, admitted) // which are the gate's to say
+	delete(resp.Header, unanswered)
 	for _, f := range g.features {
 		if f, ok := f.(feature.Listener); ok {
 			f.Told(resp)

@@ -1,10 +1,9 @@
 package main
 
 import (
-	"os"
-
 	"fmt"
 	"io"
+	"os"
 
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"

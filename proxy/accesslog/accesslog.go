@@ -5,10 +5,12 @@ package accesslog
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -26,7 +28,7 @@ import (
 type Config struct {
 	To       zapcore.WriteSyncer // required
 	Combined bool                // in the combined format of Apache and nginx, not in JSON
-	Sample   float64             // which part of the requests, up to 1
+	Sample   float64             // which part of the requests, up to 1; 0 for all
 }
 
 // Feature writes the access log of a gate.
@@ -34,20 +36,28 @@ type Feature struct {
 	gate   feature.Gate
 	sample float64
 	core   zapcore.Core // that writes a line's message, or its fields
+	lines  *lines
 	format func(*request) (message string, fields []zap.Field)
 }
 
 // NewFeature returns what writes an access log.
 func NewFeature(g feature.Gate, c Config) *Feature {
-	f := &Feature{gate: g, sample: c.Sample, format: inJSON}
+	f := &Feature{gate: g, sample: cmp.Or(c.Sample, 1), format: inJSON, lines: newLines(c.To)}
 	encoder := zapcore.NewJSONEncoder(zapcore.EncoderConfig{
 		TimeKey: "time", EncodeTime: zapcore.RFC3339NanoTimeEncoder, EncodeDuration: zapcore.SecondsDurationEncoder,
 	})
 	if c.Combined {
 		encoder, f.format = zapcore.NewConsoleEncoder(zapcore.EncoderConfig{MessageKey: "line"}), inCombined
 	}
-	f.core = zapcore.NewCore(encoder, zapcore.Lock(c.To), zapcore.InfoLevel)
+	f.core = zapcore.NewCore(encoder, f.lines, zapcore.InfoLevel)
 	return f
+}
+
+// Run implements [feature.Runner]: it writes the lines.
+func (f *Feature) Run(ctx context.Context) {
+	if lost := f.lines.write(ctx); lost > 0 {
+		f.gate.Log().Warn("lines of the access log were left out: they came faster than they could be written", zap.Int64("lines", lost))
+	}
 }
 
 // Part implements [feature.Feature]: no room has a say.
@@ -68,6 +78,10 @@ type request struct {
 	visitor  queue.ID
 }
 
+// statusUnanswered stands in a line about a request that was broken off without an answer, as nginx
+// has it.
+const statusUnanswered = 499
+
 type requestKey struct{}
 
 // Begin implements [feature.Escort].
@@ -82,8 +96,11 @@ func (f *Feature) Begin(w http.ResponseWriter, r *http.Request) (http.ResponseWr
 
 // End implements [feature.Ender]: it writes the line.
 func (q *request) End() {
+	if q.status == 0 {
+		q.status = statusUnanswered
+	}
 	message, fields := q.feature.format(q)
-	_ = q.feature.core.Write(zapcore.Entry{Time: q.began, Message: message}, fields) // a disk that is full stops nobody
+	_ = q.feature.core.Write(zapcore.Entry{Time: q.began, Message: message}, fields) // which lines never refuses
 }
 
 // WriteHeader notes the status.
@@ -108,7 +125,7 @@ func (q *request) Write(p []byte) (int, error) {
 // switched.
 func (q *request) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, rw, err := http.NewResponseController(q.ResponseWriter).Hijack()
-	if err == nil {
+	if err == nil && q.status == 0 {
 		q.status = http.StatusSwitchingProtocols
 	}
 	return conn, rw, err
@@ -117,13 +134,13 @@ func (q *request) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 // Unwrap has http.ResponseController find the writer's other methods.
 func (q *request) Unwrap() http.ResponseWriter { return q.ResponseWriter }
 
-// note notes what is decided about a request.
+// note notes what is decided about a request: where a proxy asks, about that of the visitor.
 func note(r *http.Request, room string, what metrics.Result) *request {
 	q, _ := r.Context().Value(requestKey{}).(*request)
 	if q == nil {
 		return new(request) // which nobody writes about
 	}
-	q.room, q.decision = room, what.String()
+	q.in, q.room, q.decision = r, room, what.String()
 	return q
 }
 
@@ -156,13 +173,14 @@ func (f *Feature) Renewal(r *http.Request, visitors []*feature.Visit, decisions 
 	}
 }
 
-// path is what was asked for, without what may be secret.
-func (q *request) path() string {
-	if !feature.IsOwn(q.in) {
-		return q.in.URL.EscapedPath()
+// path is an address's, without what may be secret.
+func path(u *url.URL) string {
+	below, own := strings.CutPrefix(u.Path, feature.Paths)
+	if !own {
+		return u.EscapedPath()
 	}
-	name, _, _ := strings.Cut(strings.TrimPrefix(q.in.URL.EscapedPath(), feature.Paths), "/")
-	return feature.Paths + name
+	name, _, _ := strings.Cut(below, "/")
+	return feature.Paths + url.PathEscape(name)
 }
 
 // address is the visitor's.
@@ -175,7 +193,7 @@ func inJSON(q *request) (message string, fields []zap.Field) {
 		about = q.setup.About(q.in, q.visitor)
 	}
 	return "", []zap.Field{
-		zap.String("client_ip", q.address()), zap.String("method", q.in.Method), zap.String("host", q.in.Host), zap.String("uri", q.path()), zap.String("proto", q.in.Proto),
+		zap.String("client_ip", q.address()), zap.String("method", q.in.Method), zap.String("host", q.in.Host), zap.String("uri", path(q.in.URL)), zap.String("proto", q.in.Proto),
 		zap.Int("status", q.status), zap.Int64("bytes", q.bytes), zap.Duration("duration", q.feature.gate.Now().Sub(q.began)), zap.String("user_agent", q.in.UserAgent()),
 		zap.String("room", q.room), zap.String("decision", q.decision), about,
 	}

@@ -21,13 +21,17 @@ func TestOperatorsGetProfilesOfTheProcess(t *testing.T) {
 	ask := func(path, token string) *httptest.ResponseRecorder {
 		return (&operator{handler: g.handlerWith("")}).send(path, nil, func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+token) })
 	}
-	for _, path := range []string{"/debug/pprof/", "/debug/pprof/heap", "/debug/pprof/symbol"} {
+	for _, path := range []string{"/debug/pprof/", "/debug/pprof/heap", "/debug/pprof/goroutine?debug=1"} {
 		assert.Equal(t, http.StatusOK, ask(path, ada).Code, path)
 		assert.Equal(t, http.StatusForbidden, ask(path, eve).Code, path)
 		assert.Equal(t, http.StatusUnauthorized, ask(path, "").Code, path)
 	}
 	assert.Equal(t, http.StatusForbidden, ask("/debug/pprof/profile?seconds=1", eve).Code)
 	assert.Equal(t, http.StatusNotFound, ask("/debug/pprof/cmdline", ada).Code)
+
+	public := httptest.NewRecorder()
+	http.DefaultServeMux.ServeHTTP(public, httptest.NewRequest(http.MethodGet, "/debug/pprof/", nil))
+	assert.Equal(t, http.StatusNotFound, public.Code, "a program that embeds the gate may have its visitors there")
 
 	packed, err := gzip.NewReader(bytes.NewReader(ask("/debug/pprof/profile?seconds=1", ada).Body.Bytes()))
 	require.NoError(t, err)

@@ -183,7 +183,6 @@ func (d *loader) store(text string, _ layer) (canonical, problem string) {
 	}
 }
 
-// database never shows what was written, like store.
 // logFile is where a log is written.
 func (d *loader) logFile(text string, from layer) (canonical, problem string) {
 	if text == Stdout {
@@ -192,6 +191,7 @@ func (d *loader) logFile(text string, from layer) (canonical, problem string) {
 	return d.path(text, from)
 }
 
+// database never shows what was written, like store.
 func (d *loader) database(text string, from layer) (canonical, problem string) {
 	switch {
 	case waitlist.IsURL(text):
