@@ -90,7 +90,7 @@ func TestAnOriginThatHasNoHTTP2IsNotAskedByAnother(t *testing.T) {
 	go func() { served <- srv.Serve(l) }()
 	t.Cleanup(func() {
 		assert.NoError(t, srv.Close())
-		<-served
+		assert.ErrorIs(t, <-served, http.ErrServerClosed)
 	})
 	core, logs := observer.New(zap.WarnLevel)
 	front, _ := gate(t, "h2://"+l.Addr().String(), trusting, func(c *origin.Config) { c.Log = zap.New(core) })
