@@ -106,6 +106,14 @@ func (a *answers) endless(w http.ResponseWriter, r *http.Request, v *feature.Vis
 func (a *answers) rejected(w http.ResponseWriter, r *http.Request, v *feature.Visit, d *room.Decision) {
 	v.Setup.Answers(w.Header(), r)
 	v.SetCookies(w.Header(), r, d)
+	if rpc.Calls(r) {
+		told := "nobody is let in"
+		if d.SoldOut {
+			told = "sold out"
+		}
+		rpc.Refuse(w, http.StatusForbidden, told)
+		return
+	}
 	key, status := pages.Key{Language: v.Setup.Language(r), Unsent: feature.Unsafe(r), SoldOut: d.SoldOut}, v.Setup.Config.StatusCode
 	if key.Unsent {
 		status = http.StatusServiceUnavailable
@@ -134,7 +142,8 @@ func forgetUnanswered(w http.ResponseWriter, r *http.Request, v *feature.Visit, 
 
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// write sends a page or JSON with a visitor's own values in it.
+// write sends a page or JSON with a visitor's own values in it. Of calls only those of visitors who
+// have a place come here.
 func write(w http.ResponseWriter, q *http.Request, status int, page *pages.Page, v *templates.Visitor) {
 	h := w.Header()
 	if rpc.Calls(q) {
@@ -170,9 +179,13 @@ func write(w http.ResponseWriter, q *http.Request, status int, page *pages.Page,
 // Its body is not read, and the visitor's place stays as it is.
 func (a *answers) busy(w http.ResponseWriter, r *http.Request, v *feature.Visit) {
 	v.Setup.Answers(w.Header(), r)
-	if v.Ticket.State == queue.Waiting {
+	switch {
+	case v.Ticket.State == queue.Waiting:
 		feature.RetryAfter(w.Header(), v.Room.Queue.DueIn(v.Now, v.Ticket))
-	} else {
+	case rpc.Calls(r): // without a place it would be told to try again for ever
+		rpc.Refuse(w, http.StatusTooManyRequests, "not passed on, and without a place in line: GET takes one")
+		return
+	default:
 		feature.RetryLater(w.Header(), v.Room.Settings())
 	}
 	switch {

@@ -68,7 +68,7 @@ func (b *builder) makeSetups(ctx context.Context) error {
 	for _, cfg := range s.cfg.Rooms {
 		rs, err := b.newRoomSetup(cfg)
 		if err == nil {
-			rs.Origin, err = b.siteOf(cfg.HostHeader, cfg.Addresses(), cfg.HealthPath)
+			rs.Origin, err = b.siteOf(cfg.HostHeader, cfg.Addresses(), healthOf(&cfg))
 		}
 		if err != nil {
 			return fmt.Errorf("room %q: %w", cfg.Name, err)
@@ -90,7 +90,7 @@ func (b *builder) makeSetups(ctx context.Context) error {
 	if addresses[0] == nil && s.cfg.Handler == nil {
 		return nil
 	}
-	to, err := b.siteOf(s.cfg.HostHeader, addresses, "") // of an origin that a room has, too, that room's
+	to, err := b.siteOf(s.cfg.HostHeader, addresses, origin.Health{}) // of an origin that a room has, too, that room's
 	s.fallback = to
 	return err
 }

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"errors"
 	"net/url"
 	"slices"
@@ -11,15 +12,34 @@ import (
 )
 
 // siteOf returns where a room's visitors go, or those whom no room guards.
-func (b *builder) siteOf(host origin.HostHeader, addresses []*url.URL, health string) (feature.Site, error) {
+func (b *builder) siteOf(host origin.HostHeader, addresses []*url.URL, health origin.Health) (feature.Site, error) {
 	if addresses[0] == nil && b.next.cfg.Handler != nil {
 		return &inside{gate: b.gate, handler: b.next.cfg.Handler}, nil
 	}
 	return b.balancerOf(host, addresses, health)
 }
 
+// healthOf is what the origins of a room are asked for, under the name that visitors of the room
+// come for, unless the origins get another.
+func healthOf(r *config.Room) (h origin.Health) {
+	if r.HealthPath == "" {
+		return h
+	}
+	h.Path = r.HealthPath
+	switch r.HostHeader {
+	case "":
+		for _, guarded := range r.Routes {
+			h.Host = cmp.Or(h.Host, guarded.Host)
+		}
+	case origin.OwnHost:
+	default:
+		h.Host = string(r.HostHeader)
+	}
+	return h
+}
+
 // balancerOf returns what spreads requests over some origins, with the setup's proxies to them.
-func (b *builder) balancerOf(host origin.HostHeader, addresses []*url.URL, health string) (*origin.Balancer, error) {
+func (b *builder) balancerOf(host origin.HostHeader, addresses []*url.URL, health origin.Health) (*origin.Balancer, error) {
 	origins := make([]*origin.Origin, len(addresses))
 	for i, u := range addresses {
 		var err error
@@ -31,8 +51,8 @@ func (b *builder) balancerOf(host origin.HostHeader, addresses []*url.URL, healt
 }
 
 // originOf returns the setup's proxy to the address. Rooms of one origin share its
-// connections and its breaker, and have its health path from the first of them.
-func (b *builder) originOf(u *url.URL, health string) (*origin.Origin, error) {
+// connections and its breaker; the first of them says how its health is asked for.
+func (b *builder) originOf(u *url.URL, health origin.Health) (*origin.Origin, error) {
 	if u == nil {
 		return nil, errors.New("it has no origin")
 	}
@@ -41,13 +61,13 @@ func (b *builder) originOf(u *url.URL, health string) (*origin.Origin, error) {
 		return o, nil
 	}
 	c := b.next.cfg
-	if o, ok := b.old.origins[key]; ok && o.HealthPath() == health && treatedAlike(&c, &b.old.cfg) {
+	if o, ok := b.old.origins[key]; ok && o.Health() == health && treatedAlike(&c, &b.old.cfg) {
 		b.next.origins[key] = o
 		return o, nil
 	}
 	var o *origin.Origin
 	o, err := origin.New(origin.Config{
-		URL: u, TrustedProxies: c.TrustedProxies, ResponseHeaderTimeout: c.OriginTimeout, Transport: c.Transport, HealthPath: health, Log: b.gate.o.Log,
+		URL: u, TrustedProxies: c.TrustedProxies, ResponseHeaderTimeout: c.OriginTimeout, Transport: c.Transport, Health: health, Log: b.gate.o.Log,
 		ErrorHandler: b.gate.originFailed,
 		OnResponse:   b.gate.respond,
 		OnChange:     func(bool) { b.gate.pause(o) },

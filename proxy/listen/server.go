@@ -5,8 +5,10 @@
 // sends a byte now and then, is cut off:
 //
 //   - The header of a request has to be there within ReadHeaderTimeout.
-//   - While the gate waits for the body of a request, some of it has to come in every ProgressTimeout. That of a gRPC call may
-//     stand still: it ends with its connection, which is asked now and then whether it is there.
+//   - While the gate waits for the body of a request, some of it has to come in every
+//     ProgressTimeout. That of a gRPC call may stand still from when it is handed on to an origin
+//     that takes calls (StandStill): it ends with its connection, which is asked now and then
+//     whether it is there.
 //   - Of an answer, 64 KiB have to go out every ProgressTimeout, or what was written at once if that is less: on the
 //     connection in HTTP/1.1, on each stream in HTTP/2.
 //   - What was sent on a TCP connection, also a keep-alive probe, has to be confirmed within ProgressTimeout. So websockets
@@ -16,8 +18,8 @@
 // (Detach), which saves memory. Connections and streams of those who poll too often are closed
 // while the server is late: package flood decides which, and handlers ask it.
 //
-// HTTP/2 works over TLS, and without where that was asked for. Where TLS is spoken, a request by plain HTTP is redirected or told to
-// use https.
+// HTTP/2 works over TLS, and without where that was asked for. Where TLS is spoken, a request by
+// plain HTTP is redirected or told to use https.
 //
 // Connections of listed balancers begin with a header of the PROXY protocol, and their visitors
 // have the addresses that it says. Nobody else's header is believed.
@@ -39,7 +41,6 @@ import (
 
 	"github.com/fairdoor-gate/fairdoor/proxy/flood"
 	"github.com/fairdoor-gate/fairdoor/proxy/netset"
-	"github.com/fairdoor-gate/fairdoor/proxy/rpc"
 )
 
 // Config says what a Server serves and how patient it is. Only Handler is required.
@@ -234,7 +235,7 @@ func (s *Server) serveStream(w http.ResponseWriter, r *http.Request) {
 	growStack(r.ProtoMajor)
 	out := newStreamWriter(w, s.timeout)
 	defer out.finish()
-	if r.ContentLength != 0 && !rpc.Calls(r) {
+	if r.ContentLength != 0 {
 		in := newStreamBody(w, r.Body, s.timeout)
 		defer in.finish()
 		r = withBody(r, in)

@@ -76,6 +76,7 @@ func (s *stall) finish() {
 type streamBody struct {
 	io.ReadCloser
 	stall
+	still bool // it may stand still
 }
 
 func newStreamBody(w http.ResponseWriter, body io.ReadCloser, timeout time.Duration) *streamBody {
@@ -83,7 +84,14 @@ func newStreamBody(w http.ResponseWriter, body io.ReadCloser, timeout time.Durat
 	return &streamBody{ReadCloser: body, stall: stall{timeout: timeout, cut: cut}}
 }
 
+// StandStill lets the body stand still, before it is read: that of a call whose two sides may be
+// silent for long. The handler that hands it on says so.
+func (b *streamBody) StandStill() { b.still = true }
+
 func (b *streamBody) Read(p []byte) (int, error) {
+	if b.still {
+		return b.ReadCloser.Read(p)
+	}
 	b.begin()
 	defer b.end()
 	return b.ReadCloser.Read(p)

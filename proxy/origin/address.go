@@ -26,8 +26,8 @@ func DefaultPort(scheme string) string {
 	return ""
 }
 
-// isTwo reports whether an origin is spoken to by HTTP/2.
-func isTwo(u *url.URL) bool { return u.Scheme == schemeTwo || u.Scheme == schemeTwoPlain }
+// IsTwo reports whether an origin is spoken to by HTTP/2.
+func IsTwo(u *url.URL) bool { return u.Scheme == schemeTwo || u.Scheme == schemeTwoPlain }
 
 // schemeOf is the scheme of requests to an origin: http or https.
 func schemeOf(u *url.URL) string {

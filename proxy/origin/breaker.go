@@ -20,6 +20,7 @@ type breaker struct {
 	onChange func(failing bool, err error) // called with mu held, so that the calls are in the order of the changes
 	seed     maphash.Seed
 
+	checking atomic.Bool           // its health is asked for all the time, which goes before the probe; written with mu held
 	watching atomic.Bool           // a goroutine watches the origin; written with mu held
 	failing  atomic.Bool           // written with mu held
 	suspect  atomic.Bool           // something has failed since the last probe
@@ -28,14 +29,13 @@ type breaker struct {
 	current  atomic.Uint32         // the half that counts now
 	latest   atomic.Pointer[error] // the last failure
 
-	mu       sync.Mutex
-	checking bool            // probes it whether anything has failed or not
-	ill      bool            // the health path is not answered well
-	well     bool            // it was the last time
-	mute     bool            // neither the last probe was answered nor an admitted visitor since it began
-	ended    context.Context // ends when the breaker is closed
-	end      context.CancelFunc
-	watch    sync.WaitGroup
+	mu    sync.Mutex
+	ill   bool            // the health path is not answered well
+	well  bool            // it was the last time
+	mute  bool            // neither the last probe was answered nor an admitted visitor since it began
+	ended context.Context // ends when the breaker is closed
+	end   context.CancelFunc
+	watch sync.WaitGroup
 }
 
 func newBreaker(probe func(context.Context) error, interval time.Duration, onChange func(bool, error)) *breaker {
@@ -107,19 +107,20 @@ func (b *breaker) observe() {
 	}
 }
 
-// check probes the origin every interval, whether anything has failed or not.
-func (b *breaker) check() {
+// check asks for the origin's health every interval, whether anything has failed or not.
+func (b *breaker) check(health func(context.Context) error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.checking || b.ended.Err() != nil {
+	if b.checking.Load() || b.ended.Err() != nil {
 		return
 	}
-	b.checking, b.well = true, true
+	b.checking.Store(true)
+	b.well = true
 	b.watch.Go(func() {
 		ticker := time.NewTicker(b.interval)
 		defer ticker.Stop()
 		for {
-			b.heed(b.probe(b.ended))
+			b.heed(health(b.ended))
 			select {
 			case <-b.ended.Done():
 				return
@@ -148,10 +149,11 @@ func (b *breaker) heed(err error) {
 	b.judge()
 }
 
-// examine probes the origin, if it fails or something has failed, and judges it.
+// examine probes the origin, if it fails or something has failed, and judges it. It does not probe
+// one whose health is asked for: what that says counts by heed alone.
 func (b *breaker) examine() {
 	var err error
-	if b.suspect.Swap(false) || b.failing.Load() {
+	if (b.suspect.Swap(false) || b.failing.Load()) && !b.checking.Load() {
 		b.answers.Store(false)
 		err = b.probe(b.ended)
 	}

@@ -66,7 +66,7 @@ func newCarrier(cfg Config, o *Origin) *carrier {
 	}
 	c.plain, c.single, c.marked = plain, single, marked
 	switch {
-	case isTwo(cfg.URL):
+	case IsTwo(cfg.URL):
 		c.two = newTwo(cfg, plain)
 	case cfg.Transport == TransportDirect && canPeek:
 		dial := plainly
@@ -143,8 +143,9 @@ func (c *carrier) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// transport chooses what carries a request. Only HTTP/1.1 switches to websockets. After HEAD a connection is not used again: an origin
-// that sends the body nevertheless, late, would have it taken for the next answer.
+// transport chooses what carries a request. Only HTTP/1.1 switches to websockets. After HEAD a
+// connection is not used again: an origin that sends the body nevertheless, late, would have it
+// taken for the next answer.
 func (c *carrier) transport(req *http.Request) http.RoundTripper {
 	switch {
 	case c.two != nil && req.Header["Upgrade"] == nil:

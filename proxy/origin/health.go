@@ -2,6 +2,7 @@ package origin
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -13,6 +14,15 @@ import (
 // GRPCHealth is the health path of an origin that speaks gRPC: it is called as
 // https://github.com/grpc/grpc/blob/master/doc/health-checking.md says.
 const GRPCHealth = "/grpc.health.v1.Health/Check"
+
+// Health is what an origin is asked for to know that it is well.
+type Health struct {
+	// Path is asked for by GET; of an origin of HTTP/2 it may be GRPCHealth. "" for none.
+	Path string
+	// Host is the Host of these requests, "" for the host and port of the origin's address. It is
+	// never one that a visitor sent: what the origin says of itself is not theirs to choose.
+	Host string
+}
 
 // HealthTimeout is how long the answer of a health path may take.
 const HealthTimeout = 2 * time.Second
@@ -26,18 +36,6 @@ func CheckHealthPath(path string) string {
 	return ""
 }
 
-// health asks for the health path, by each of the names under which the origin may be known.
-func (o *Origin) health(ctx context.Context) (err error) {
-	ctx, cancel := context.WithTimeout(ctx, HealthTimeout)
-	defer cancel()
-	for _, host := range o.candidates() {
-		if err = o.askHealth(ctx, host); err == nil {
-			return nil
-		}
-	}
-	return err
-}
-
 // The messages of gRPC's health check: the question for the server as a whole, and the answer that
 // it serves, each with the five bytes before a message.
 var (
@@ -46,16 +44,19 @@ var (
 )
 
 // askHealth asks for the health path once.
-func (o *Origin) askHealth(ctx context.Context, host string) error {
-	method, body, calls := http.MethodGet, []byte(nil), o.cfg.HealthPath == GRPCHealth
+func (o *Origin) askHealth(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, HealthTimeout)
+	defer cancel()
+	path := o.cfg.Health.Path
+	method, body, calls := http.MethodGet, []byte(nil), path == GRPCHealth
 	if calls {
 		method, body = http.MethodPost, whetherServing
 	}
-	req, err := http.NewRequestWithContext(ctx, method, schemeOf(o.cfg.URL)+"://"+o.cfg.URL.Host+o.cfg.HealthPath, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, method, schemeOf(o.cfg.URL)+"://"+o.cfg.URL.Host+path, bytes.NewReader(body))
 	if err != nil {
 		return fmt.Errorf("making a health check: %w", err)
 	}
-	req.Host = host
+	req.Host = cmp.Or(o.cfg.Health.Host, o.cfg.URL.Host)
 	req.Header.Set("User-Agent", "fairdoor")
 	if calls {
 		req.Header.Set("Content-Type", "application/grpc")
@@ -63,15 +64,15 @@ func (o *Origin) askHealth(ctx context.Context, host string) error {
 	}
 	resp, err := o.carrier.prober().RoundTrip(req)
 	if err != nil {
-		return fmt.Errorf("asking for %s: %w", o.cfg.HealthPath, err)
+		return fmt.Errorf("asking for %s: %w", path, err)
 	}
 	defer resp.Body.Close()
 	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxHealth))
 	switch {
 	case resp.StatusCode < 200 || resp.StatusCode >= 400:
-		return fmt.Errorf("%s is answered with the status %d", o.cfg.HealthPath, resp.StatusCode)
+		return fmt.Errorf("%s is answered with the status %d", path, resp.StatusCode)
 	case calls && (err != nil || !bytes.Equal(answer, serving)):
-		return fmt.Errorf("%s does not say that it serves", o.cfg.HealthPath)
+		return fmt.Errorf("%s does not say that it serves", path)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package origin_test
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -28,7 +29,7 @@ func checked(t *testing.T, names ...string) (of []*origin.Origin, statuses map[s
 			}
 			_, _ = w.Write([]byte(name))
 		})
-		o := newOrigin(t, back.URL, func(c *origin.Config) { c.HealthPath, c.ProbeInterval = "/healthz?deep", time.Millisecond })
+		o := newOrigin(t, back.URL, func(c *origin.Config) { c.Health.Path, c.ProbeInterval = "/healthz?deep", time.Millisecond })
 		o.Watch()
 		of = append(of, o)
 	}
@@ -62,11 +63,59 @@ func TestOneBadAnswerOfAHealthPathIsNone(t *testing.T) {
 		}
 	})
 	o := newOrigin(t, back.URL, func(c *origin.Config) {
-		c.HealthPath, c.ProbeInterval, c.OnChange = "/healthz", time.Millisecond, func(bool) { changes.Add(1) }
+		c.Health.Path, c.ProbeInterval, c.OnChange = "/healthz", time.Millisecond, func(bool) { changes.Add(1) }
 	})
 	o.Watch()
 	require.Eventually(t, func() bool { return asked.Load() > 20 }, patience, time.Millisecond)
 	assert.Zero(t, changes.Load())
+}
+
+func TestAFailedRequestBesideOneBadAnswerOfAHealthPathIsNone(t *testing.T) {
+	var asked, changes atomic.Int64
+	back := site(t, func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path != "/healthz":
+			panic(http.ErrAbortHandler)
+		case asked.Add(1)%2 == 0:
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+	})
+	o := newOrigin(t, back.URL, func(c *origin.Config) {
+		c.Health.Path, c.ProbeInterval, c.OnChange = "/healthz", time.Millisecond, func(bool) { changes.Add(1) }
+	})
+	o.Watch()
+	require.Eventually(t, func() bool {
+		ask(o, visitor{id: 1, client: 1})
+		return asked.Load() > 50
+	}, patience, time.Millisecond)
+	assert.Zero(t, changes.Load())
+}
+
+func TestAStrangersHostDoesNotSpeakForTheHealthOfTheSite(t *testing.T) {
+	for _, host := range []string{"shop.test", ""} { // the origin's address, where none is given
+		t.Run(host, func(t *testing.T) {
+			var address string
+			back := site(t, func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/healthz" && r.Host != cmp.Or(host, address) {
+					w.WriteHeader(http.StatusServiceUnavailable)
+				}
+			})
+			address = strings.TrimPrefix(back.URL, "http://")
+			var changes atomic.Int64
+			var asked atomic.Int64
+			o := newOrigin(t, back.URL, func(c *origin.Config) {
+				c.Health, c.ProbeInterval, c.OnChange = origin.Health{Path: "/healthz", Host: host}, time.Millisecond, func(bool) { changes.Add(1) }
+				c.Metrics.Answered = func(int, time.Duration) { asked.Add(1) }
+			})
+			ask(o, visitor{id: 1, client: 1}) // of example.com
+			o.Watch()
+			require.Eventually(t, func() bool {
+				ask(o, visitor{id: 1, client: 1})
+				return asked.Load() > 50
+			}, patience, time.Millisecond)
+			assert.Zero(t, changes.Load())
+		})
+	}
 }
 
 func TestHealthPaths(t *testing.T) {

@@ -14,6 +14,8 @@ import (
 
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
+
+	"github.com/fairdoor-gate/fairdoor/proxy/rpc"
 )
 
 // Config says where an origin is and how it is treated. Only URL is required.
@@ -49,11 +51,10 @@ type Config struct {
 	// ProbeTimeout bounds one probe. 5 s by default.
 	ProbeTimeout time.Duration
 
-	// HealthPath is asked for by GET every ProbeInterval, from Watch on: the origin fails from the
-	// second time in a row on that it does not answer within HealthTimeout, or with a status below
-	// 200 or from 400, until it has answered well twice. It is the probe's path, too. "" for none.
-	// Of an origin of HTTP/2 it may be GRPCHealth, which asks as gRPC does.
-	HealthPath string
+	// Health has a path that is asked for every ProbeInterval, from Watch on, instead of other
+	// probes: the origin fails from the second time in a row on that it does not answer within
+	// HealthTimeout, or with a status below 200 or from 400, until it has answered well twice.
+	Health Health
 
 	// ErrorHandler writes the answer to a request that the origin did not answer, or that cannot be
 	// passed on. The status is 400, 405, 408, 502 or 504. r has the visitor's context. It is the
@@ -138,7 +139,7 @@ func (o *Origin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method == http.MethodConnect || r.Method == http.MethodTrace:
 		o.cfg.ErrorHandler(w, r, http.StatusMethodNotAllowed)
 		return
-	case !passable(r), isTwo(o.cfg.URL) && needsMarker(r, target(r)):
+	case !passable(r), IsTwo(o.cfg.URL) && needsMarker(r, target(r)):
 		o.cfg.ErrorHandler(w, r, http.StatusBadRequest)
 		return
 	}
@@ -155,6 +156,9 @@ func (o *Origin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			w = continuedOnce{w}
 		}
 	}
+	if call, ok := r.Body.(interface{ StandStill() }); ok && IsTwo(o.cfg.URL) && rpc.Calls(r) {
+		call.StandStill()
+	}
 	// An answer without a Content-Type stays without: a key with no values keeps net/http from
 	// guessing one.
 	w.Header()["Content-Type"] = nil
@@ -170,13 +174,13 @@ func (o *Origin) Failing() bool { return o.breaker.failing.Load() }
 
 // Watch begins to ask for the health path, if there is one, until Close.
 func (o *Origin) Watch() {
-	if o.cfg.HealthPath != "" {
-		o.breaker.check()
+	if o.cfg.Health.Path != "" {
+		o.breaker.check(o.askHealth)
 	}
 }
 
-// HealthPath is that of the origin's configuration.
-func (o *Origin) HealthPath() string { return o.cfg.HealthPath }
+// Health is that of the origin's configuration.
+func (o *Origin) Health() Health { return o.cfg.Health }
 
 // Close ends the probing, waits for its end, and closes the connections that are not in use. It
 // leaves requests that are under way alone: call it after the server has been shut down.

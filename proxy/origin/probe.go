@@ -53,14 +53,10 @@ func (o *Origin) candidates() []string {
 	return list
 }
 
-// probe finds out whether the origin answers; any answer counts, unless it has a path for that. An
-// origin that drops a request may
+// probe finds out whether the origin answers; any answer counts. An origin that drops a request may
 // not know the host, or may not accept the method. So probe asks for the other hosts, too, and by
 // GET.
 func (o *Origin) probe(ctx context.Context) (err error) {
-	if o.cfg.HealthPath != "" {
-		return o.health(ctx)
-	}
 	ctx, cancel := context.WithTimeout(ctx, o.cfg.ProbeTimeout)
 	defer cancel()
 	for _, host := range o.candidates() {

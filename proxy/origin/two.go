@@ -23,7 +23,7 @@ func newTwo(cfg Config, plain *http.Transport) *http.Transport {
 	protocols.SetUnencryptedHTTP2(cfg.URL.Scheme == schemeTwoPlain)
 	secure := cfg.TLS.Clone()
 	secure.NextProtos = nil // of the protocols
-	secure.VerifyConnection = speaksTwo
+	secure.VerifyConnection = speaksTwo(secure.VerifyConnection)
 	dialer := &net.Dialer{Timeout: cfg.DialTimeout, KeepAlive: 30 * time.Second}
 	return &http.Transport{
 		DialContext:            dialer.DialContext,
@@ -41,13 +41,21 @@ func newTwo(cfg Config, plain *http.Transport) *http.Transport {
 
 var errNotTwo = errors.New("the origin does not speak HTTP/2 over TLS: its address is one of https")
 
-// speaksTwo refuses a connection on which the origin has not agreed to HTTP/2: net/http would go on
-// by HTTP/1.1.
-func speaksTwo(state tls.ConnectionState) error {
-	if state.NegotiatedProtocol != "h2" {
-		return errNotTwo
+// speaksTwo returns a check of connections that refuses those on which the origin has not agreed to
+// HTTP/2: net/http would go on by HTTP/1.1. The check that there is already, nil for none, goes
+// before it.
+func speaksTwo(before func(tls.ConnectionState) error) func(tls.ConnectionState) error {
+	return func(state tls.ConnectionState) error {
+		if before != nil {
+			if err := before(state); err != nil {
+				return err
+			}
+		}
+		if state.NegotiatedProtocol != "h2" {
+			return errNotTwo
+		}
+		return nil
 	}
-	return nil
 }
 
 // prober carries the gate's own probes.

@@ -3,6 +3,7 @@ package origin_test
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -100,6 +101,18 @@ func TestAnOriginThatHasNoHTTP2IsNotAskedByAnother(t *testing.T) {
 	assert.Equal(t, http.StatusBadGateway, resp.StatusCode)
 	require.NotZero(t, logs.Len())
 	assert.Contains(t, logs.All()[0].ContextMap()["error"], "does not speak HTTP/2")
+}
+
+func TestAnEmbeddersCheckOfConnectionsCountsForHTTP2(t *testing.T) {
+	t.Parallel()
+	address, trusting := secured(t, tellsProtocol)
+	front, _ := gate(t, address, trusting, func(c *origin.Config) {
+		c.TLS.VerifyConnection = func(tls.ConnectionState) error { return errors.New("not ours") }
+	})
+	resp, err := http.Get(front.URL)
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	assert.Equal(t, http.StatusBadGateway, resp.StatusCode)
 }
 
 func TestWebsocketsOfAnOriginOfHTTP2GoByHTTP1(t *testing.T) {

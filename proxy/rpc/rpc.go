@@ -13,11 +13,11 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Calls reports whether a request is a call of gRPC, by HTTP/2. Browsers' gRPC-Web is none: it
-// reads answers as other scripts do.
+// Calls reports whether a request is a call of gRPC, a POST by HTTP/2. Browsers' gRPC-Web is none:
+// it reads answers as other scripts do.
 func Calls(r *http.Request) bool {
 	kind := r.Header["Content-Type"]
-	if r.ProtoMajor != 2 || len(kind) != 1 {
+	if r.ProtoMajor != 2 || r.Method != http.MethodPost || len(kind) != 1 {
 		return false
 	}
 	rest, ok := strings.CutPrefix(kind[0], "application/grpc")

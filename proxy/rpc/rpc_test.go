@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
@@ -31,6 +32,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/listen"
 	"github.com/fairdoor-gate/fairdoor/proxy/listen/listentest"
 	"github.com/fairdoor-gate/fairdoor/proxy/origin"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // The calls of the tests' service, one of each kind.
@@ -250,21 +252,71 @@ func TestWhoHasToWaitGetsAStatusThatSaysWhenToTryAgain(t *testing.T) {
 	in.Get("/")
 	waits := f.Visitor()
 	waits.Get("/")
-	for name, ctx := range map[string]context.Context{"a newcomer": t.Context(), "one who waits": withCookies(t.Context(), waits)} {
-		var header, trailer metadata.MD
-		err := calls.Invoke(ctx, unary, wrapperspb.String("tea"), new(wrapperspb.StringValue), grpc.Header(&header), grpc.Trailer(&trailer))
-		told := status.Convert(err)
-		assert.Equal(t, codes.Unavailable, told.Code(), name)
-		assert.Regexp(t, `^waiting to be let in; try again in \d+ seconds$`, told.Message(), name)
-		require.Len(t, told.Details(), 1, name)
-		retry, ok := told.Details()[0].(*errdetails.RetryInfo)
-		require.True(t, ok, name)
-		assert.Positive(t, retry.RetryDelay.AsDuration(), name)
-		assert.NotEmpty(t, trailer["grpc-retry-pushback-ms"], name)
-	}
+	told, trailer := refusal(withCookies(t.Context(), waits), calls)
+	assert.Equal(t, codes.Unavailable, told.Code())
+	assert.Regexp(t, `^waiting to be let in; try again in \d+ seconds$`, told.Message())
+	require.Len(t, told.Details(), 1)
+	retry, ok := told.Details()[0].(*errdetails.RetryInfo)
+	require.True(t, ok)
+	assert.Positive(t, retry.RetryDelay.AsDuration())
+	assert.NotEmpty(t, trailer["grpc-retry-pushback-ms"])
+
+	told, trailer = refusal(t.Context(), calls)
+	assert.Equal(t, codes.Unavailable, told.Code(), "a newcomer")
+	assert.Equal(t, "not passed on, and without a place in line: GET takes one", told.Message())
+	assert.Empty(t, told.Details(), "a call takes no place, however often it is made")
+	assert.Empty(t, trailer["grpc-retry-pushback-ms"])
 	var out wrapperspb.StringValue
 	require.NoError(t, calls.Invoke(withCookies(t.Context(), in), unary, wrapperspb.String("tea"), &out))
 	assert.Equal(t, "tea", out.Value, "who is in passes by the cookie")
+}
+
+// refusal is what a call is told that does not get to the site.
+func refusal(ctx context.Context, calls *grpc.ClientConn) (told *status.Status, trailer metadata.MD) {
+	err := calls.Invoke(ctx, unary, wrapperspb.String("tea"), new(wrapperspb.StringValue), grpc.Trailer(&trailer))
+	return status.Convert(err), trailer
+}
+
+func TestWhoIsRefusedIsNotToldToTryAgain(t *testing.T) {
+	t.Parallel()
+	_, calls := gate(t, "h2c://"+newShop(t), func(c *proxy.Config, _ *proxy.Options) { c.Rooms[0].Settings.Method = queue.Reject })
+	told, trailer := refusal(t.Context(), calls)
+	assert.Equal(t, codes.PermissionDenied, told.Code())
+	assert.Equal(t, "nobody is let in", told.Message())
+	assert.Empty(t, told.Details())
+	assert.Empty(t, trailer["grpc-retry-pushback-ms"])
+}
+
+// Only an origin that takes calls is sent a body that may stand still.
+func TestABodyThatSaysItIsACallIsCutOffWhereNoneAreTaken(t *testing.T) {
+	t.Parallel()
+	ended := make(chan error, 1)
+	site := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, err := io.Copy(io.Discard, r.Body)
+		ended <- err
+	}))
+	t.Cleanup(site.Close)
+	u, err := url.Parse(site.URL)
+	require.NoError(t, err)
+	to, err := origin.New(origin.Config{URL: u})
+	require.NoError(t, err)
+	t.Cleanup(to.Close)
+	own := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { // as the gate's forms do
+		_, err := io.Copy(io.Discard, r.Body)
+		ended <- err
+	})
+	for name, h := range map[string]http.Handler{"a form of the gate": own, "a site of HTTP/1.1": to} {
+		address, _ := listentest.Serve(t, listen.Config{Handler: h, Plain2: true, ProgressTimeout: progress})
+		silent, err := client(t, address, insecure.NewCredentials()).NewStream(t.Context(), &grpc.StreamDesc{ClientStreams: true}, toSite)
+		require.NoError(t, err, name)
+		require.NoError(t, silent.SendMsg(wrapperspb.String("tea")), name)
+		select {
+		case err := <-ended:
+			assert.Error(t, err, name)
+		case <-time.After(gatetest.Patience):
+			assert.Fail(t, "it is waited for", name)
+		}
+	}
 }
 
 func TestACallThatTheSiteDoesNotAnswerIsUnavailable(t *testing.T) {
@@ -299,7 +351,7 @@ func TestTheHealthOfASiteOfCallsIsAskedForByCalls(t *testing.T) {
 	healthpb.RegisterHealthServer(server, says)
 	u, err := url.Parse("h2c://" + serve(t, server))
 	require.NoError(t, err)
-	site, err := origin.New(origin.Config{URL: u, HealthPath: origin.GRPCHealth, ProbeInterval: time.Millisecond})
+	site, err := origin.New(origin.Config{URL: u, Health: origin.Health{Path: origin.GRPCHealth}, ProbeInterval: time.Millisecond})
 	require.NoError(t, err)
 	t.Cleanup(site.Close)
 	site.Watch()

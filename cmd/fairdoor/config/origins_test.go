@@ -48,6 +48,10 @@ func TestFaultsOfOriginsAndOfTLS(t *testing.T) {
 			`6:18: rooms[0].health_path: "healthz" is no path such as /healthz, with or without a query`}},
 		"two health paths of one origin": {"origin: http://a\n" + rooms + "  - {name: b, path: /b, health_path: /b, total_active_users: 20, new_users_per_minute: 10}\n", []string{
 			`6:38: rooms[1].health_path: http://a is the origin of room "shop", too, whose health_path is "": rooms of one origin have the same`}},
+		"the health check of gRPC of an origin that does not speak it": {"origins: [h2c://a, 'https://b']\n" + rooms + "    health_path: /grpc.health.v1.Health/Check\n", []string{
+			`6:18: rooms[0].health_path: is gRPC's health check, which https://b cannot answer: only origins of h2:// and h2c:// speak gRPC`}},
+		"two origins that are none": {rooms + "    origin: 'a b'\n    health_path: /a\n  - {name: b, path: /b, origin: 'c d', total_active_users: 20, new_users_per_minute: 10}\n", []string{
+			`5:13: rooms[0].origin: "a b" has no scheme`, `7:33: rooms[1].origin: "c d" has no scheme`}},
 		"terms that nobody agrees to": {minimal + "tls: {acme: {domains: [a.test]}}\n", []string{
 			"6:23: tls.acme.domains: needs tls.acme.agree: true says that you agree to the terms of the certificate authority"}},
 		"a wildcard": {minimal + "tls: {acme: {domains: ['*.a.test'], agree: true}}\n", []string{

@@ -3,13 +3,15 @@ package config
 import (
 	"fmt"
 	"strings"
+
+	"github.com/fairdoor-gate/fairdoor/proxy/origin"
 )
 
 // unique compares the rooms' names, their cookies, and all of their routes as requests are
 // compared.
 func (v *value) unique(rooms []*room) {
 	names, cookies, routes := map[string]Position{}, map[string]*room{}, map[string]Position{}
-	v.oneHealthPath(rooms)
+	v.healthPaths(rooms)
 	for _, r := range rooms {
 		if first, taken := claim(names, r.Name, r.where("name")); taken {
 			v.fault(r.where("name"), "%s is the name of another room already, %s", show(r.Name), onLine(first))
@@ -29,11 +31,20 @@ func (v *value) unique(rooms []*room) {
 	v.apartFromTokens(rooms, cookies)
 }
 
-// oneHealthPath compares the health paths of rooms that have an origin in common.
-func (v *value) oneHealthPath(rooms []*room) {
+// healthPaths compares the health paths of rooms that have an origin in common, and each with the
+// protocol of the room's origins.
+func (v *value) healthPaths(rooms []*room) {
 	asked := map[string]*room{}
 	for _, r := range rooms {
 		for _, address := range append([]string{r.Origin}, r.Origins...) {
+			u, problem := origin.ParseURL(address)
+			if problem != "" { // which is a fault already
+				continue
+			}
+			if r.HealthPath == origin.GRPCHealth && !origin.IsTwo(u) {
+				v.fault(r.where("health_path"), "is gRPC's health check, which %s cannot answer: only origins of h2:// and h2c:// speak gRPC", address)
+				break
+			}
 			if first, taken := claim(asked, address, r); taken && first.HealthPath != r.HealthPath {
 				v.fault(r.where("health_path", "name"), "%s is the origin of %s, too, whose health_path is %s: rooms of one origin have the same",
 					address, first.label(), show(first.HealthPath))
