@@ -24,8 +24,7 @@ const (
 	// into which people are arriving, one of these ends.
 	ArrivalTime = 200 * time.Millisecond
 
-	// CutInterval is how often a store cuts the bucket into which people arrive, at most. Other
-	// buckets are looked at once in CutTime.
+	// CutInterval is how often a store looks for buckets to cut, at most.
 	CutInterval = 200 * time.Millisecond
 
 	// MaxBoundaries is how many boundaries a room has at most.

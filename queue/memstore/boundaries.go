@@ -25,28 +25,10 @@ func (b *boundaries) cut(buckets []queue.BucketCount, perMinute float64) {
 		b.looked, b.list = 0, nil
 		return
 	}
-	least := max(1, int(perMinute*millis(queue.CutTime)/millis(time.Minute))) // as many as are admitted in CutTime may be in any bucket
-	since := b.now.Sub(b.looked)
-	if since >= queue.CutTime || since >= queue.CutInterval && b.overfull(buckets, least) {
+	if b.now.Sub(b.looked) >= queue.CutInterval {
+		least := max(1, int(perMinute*millis(queue.CutTime)/millis(time.Minute))) // as many as are admitted in CutTime may be in any bucket
 		b.looked, b.list = b.now, b.cutSegments(b.segments(buckets), least)
 	}
-}
-
-// overfull says whether more people have arrived after the last boundary than a bucket may hold.
-func (b *boundaries) overfull(buckets []queue.BucketCount, least int) bool {
-	begin := b.now.Floor(b.settings.LongestBucket())
-	if len(b.list) > 0 {
-		begin = max(begin, b.list[len(b.list)-1].At)
-	}
-	ahead, here := 0, 0
-	for _, c := range buckets {
-		if c.Bucket >= begin {
-			here += c.Waiting
-		} else {
-			ahead += c.Waiting
-		}
-	}
-	return here > max(least, ahead/queue.CutShare)
 }
 
 // segment is the time between two boundaries, with the people who are counted in it.

@@ -69,14 +69,6 @@ local function cut_segments(packed, starts, people, least)
   return table.concat(bounds)
 end
 
--- overfull says whether more people have arrived after the last boundary than a bucket may hold.
-local function overfull(packed, buckets, people, least)
-  local begin, here, k = r.now - r.now % rules.longest, 0, #buckets
-  if #packed > 8 then begin = math.max(begin, (unpacked(BOUND, packed, #packed - BYTES + 1))) end
-  while k > 0 and numeric(buckets[k]) >= begin do here, k = here + people[k], k - 1 end
-  return here > least and here > math.floor((r.present - here) / $CutShare)
-end
-
 -- cut_buckets returns the boundaries. Some time after the last look, it cuts the buckets
 -- that hold too many people for so few ahead of them, and drops boundaries behind which
 -- nobody is any more; but not while some counts are missing.
@@ -86,10 +78,9 @@ local function cut_buckets(buckets, people, per_minute)
     if packed ~= '' then call('HDEL', META, 'bounds') end
     return ''
   end
-  per_minute = per_minute or math.min(rules.perminute, rules.total * MINUTE / rules.lasts)
-  local least = math.max(1, math.floor(per_minute * $CutTime / MINUTE))
-  local since = #packed >= 8 and r.now - struct.unpack('>d', packed)
-  if not since or r.awaits_until == 0 and (since >= $CutTime or since >= $CutInterval and overfull(packed, buckets, people, least)) then
+  if #packed < 8 or r.awaits_until == 0 and r.now - struct.unpack('>d', packed) >= $CutInterval then
+    per_minute = per_minute or math.min(rules.perminute, rules.total * MINUTE / rules.lasts)
+    local least = math.max(1, math.floor(per_minute * $CutTime / MINUTE))
     local starts = {}
     for i, bucket in ipairs(buckets) do starts[i] = numeric(bucket) end
     packed = struct.pack('>d', r.now) .. cut_segments(packed, starts, people, least)
