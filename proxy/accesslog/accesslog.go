@@ -53,10 +53,23 @@ func NewFeature(g feature.Gate, c Config) *Feature {
 	return f
 }
 
+// lastLines is how long the last lines may take to be written: a pipe that nobody reads does not hold
+// up the gate's end.
+const lastLines = time.Second
+
 // Run implements [feature.Runner]: it writes the lines.
 func (f *Feature) Run(ctx context.Context) {
-	if lost := f.lines.write(ctx); lost > 0 {
-		f.gate.Log().Warn("lines of the access log were left out: they came faster than they could be written", zap.Int64("lines", lost))
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		f.lines.write(ctx, f.gate.Now, func(lost int64) {
+			f.gate.Log().Warn("lines of the access log are left out: they cannot be written, or not as fast as they come", zap.Int64("lines", lost))
+		})
+	}()
+	<-ctx.Done()
+	select {
+	case <-written:
+	case <-time.After(lastLines):
 	}
 }
 

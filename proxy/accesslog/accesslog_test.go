@@ -6,11 +6,15 @@ import (
 	"encoding/json"
 	"net/http"
 	"sync"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/coder/websocket"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/fairdoor-gate/fairdoor/proxy"
 	"github.com/fairdoor-gate/fairdoor/proxy/accesslog"
@@ -168,6 +172,31 @@ func TestALogThatTakesNothingStopsNobody(t *testing.T) {
 	for range 20 {
 		require.True(t, v.Get("/").In())
 	}
+}
+
+// full is a disk that is full.
+type full struct{}
+
+// Write implements [io.Writer].
+func (full) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+
+// Sync does nothing.
+func (full) Sync() error { return nil }
+
+func TestLinesThatAreLeftOutAreToldOnceAMinute(t *testing.T) {
+	core, logs := observer.New(zap.WarnLevel)
+	f := gatetest.Start(t, func(_ *proxy.Config, o *proxy.Options) {
+		o.AccessLog, o.Log = accesslog.Config{To: full{}}, zap.New(core)
+	})
+	leftOut := func() int { return logs.FilterMessageSnippet("lines of the access log").Len() }
+	v := f.Visitor()
+	for range 20 {
+		require.True(t, v.Get("/").In())
+	}
+	f.Soon(func() bool { return leftOut() == 1 })
+	f.Pass(time.Minute)
+	v.Get("/")
+	f.Soon(func() bool { return leftOut() == 2 })
 }
 
 func TestOwnPathsAreCutWhereverTheyStand(t *testing.T) {

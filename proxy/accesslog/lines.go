@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"sync/atomic"
+	"time"
 
 	"go.uber.org/zap/zapcore"
 )
@@ -36,29 +37,37 @@ func (l *lines) Write(line []byte) (int, error) {
 // Sync does nothing: no line is held back.
 func (*lines) Sync() error { return nil }
 
-// write writes lines until ctx has ended, and then those that wait. It returns how many were left
-// out.
-func (l *lines) write(ctx context.Context) (lost int64) {
+// tellEvery is how often it is told at most that lines are left out.
+const tellEvery = time.Minute
+
+// write writes lines until ctx has ended, and then those that wait. It tells how many have been left
+// out, as that begins and once a minute while it goes on.
+func (l *lines) write(ctx context.Context, now func() time.Time, tell func(lost int64)) {
+	var at time.Time // when it told last
+	var told int64
+	put := func(line []byte) {
+		if _, err := l.to.Write(line); err != nil {
+			l.lost.Add(1)
+		}
+		if lost := l.lost.Load(); lost > told && now().Sub(at) >= tellEvery {
+			told, at = lost, now()
+			tell(lost)
+		}
+	}
 	for {
 		select {
 		case line := <-l.wait:
-			l.put(line)
+			put(line)
 			continue
 		case <-ctx.Done():
 		}
 		for {
 			select {
 			case line := <-l.wait:
-				l.put(line)
+				put(line)
 			default:
-				return l.lost.Load()
+				return
 			}
 		}
-	}
-}
-
-func (l *lines) put(line []byte) {
-	if _, err := l.to.Write(line); err != nil {
-		l.lost.Add(1)
 	}
 }

@@ -98,7 +98,7 @@ func (a *api) undoAhead(of Room, c record.Change) (undo *dashboard.Undo, why str
 func eventStays(of Room, c record.Change) string {
 	e := eventNamed(of, strings.TrimPrefix(c.What, ofEvent))
 	switch {
-	case e.FromFile || c.By == "file":
+	case e.FromFile || c.By == overrides.ByFile:
 		return "The event is in the file."
 	case planOf(&e) == c.From:
 		return soAgain

@@ -336,9 +336,9 @@ func (r *Room) Follow(ctx context.Context, now time.Time) error {
 	defer r.mu.Unlock()
 	at := r.at(now)
 	active := r.document().Events.ActiveAt(at)
-	by := "event"
+	by := ByEvent
 	if r.document().hasEnded(at.Time()) {
-		by = "time"
+		by = ByTime
 	}
 	err := r.configure(ctx, now, by, func(d Document) (Document, error) {
 		d = r.ended(d, at.Time())
@@ -350,7 +350,7 @@ func (r *Room) Follow(ctx context.Context, now time.Time) error {
 	}
 	switch {
 	case err != nil:
-	case by == "time":
+	case by == ByTime:
 		r.log.Info("what was changed for some time is as it was before")
 	default:
 		r.failed = queue.ActiveEvent{}

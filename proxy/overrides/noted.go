@@ -20,11 +20,18 @@ import (
 // Change is a setting or an event of a room that has changed. All gates tell the same of it.
 type Change struct {
 	At       time.Time // by the store's clock
-	By       string    // who made it: an operator, "file", "event" for what an event changes by its times, or "time" for a change that has ended
+	By       string    // who made it: an operator, ByFile, ByEvent or ByTime
 	What     string    // the name of the setting, "event" for the event in force, or "event" and the name of a planned one
 	From, To string    // settings as in the file, and events as [Plan] writes them; empty for none
 	Was      string    // of a planned event: all that it was, as JSON; empty for none
 }
+
+// Who makes changes that no operator makes just then.
+const (
+	ByFile  = "file"
+	ByEvent = "event" // by its times
+	ByTime  = "time"  // whose change has ended
+)
 
 // noted is the latest configuration of a room whose changes have been told.
 type noted struct {

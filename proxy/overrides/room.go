@@ -148,7 +148,7 @@ func (r *Room) Reload(ctx context.Context, now time.Time, file File) (before *Fi
 	defer r.mu.Unlock()
 	before = r.file.Swap(&file)
 	var misfit error
-	err = r.configure(ctx, now, "file", func(d Document) (Document, error) {
+	err = r.configure(ctx, now, ByFile, func(d Document) (Document, error) {
 		d.File = &file.Settings
 		base := d.base()
 		misfit = file.Check(base)

@@ -2,7 +2,6 @@ package watch
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"time"
 
@@ -11,13 +10,11 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/webhooks"
 )
 
-// byThemselves are who makes changes that no operator has made just then.
-var byThemselves = []string{"file", "event", "time"}
-
 // NoteChange implements [feature.Chronicler]: it has the webhooks told of what operators change. All
 // gates note a change, and one tells.
 func (f *Feature) NoteChange(room string, c overrides.Change) {
-	if slices.Contains(byThemselves, c.By) {
+	switch c.By {
+	case overrides.ByFile, overrides.ByEvent, overrides.ByTime:
 		return
 	}
 	r := f.gate.Room(room)

@@ -213,7 +213,7 @@ type AccessLog struct {
 	// To is stdout, or the path of a file, resolved; "" for none.
 	To     string  `yaml:"to" is:"log file" usage:"where a line about each request is written: stdout, or a file (default: nowhere)"`
 	Format string  `yaml:"format" default:"json" choices:"json,combined" usage:"format of the access log"`
-	Sample float64 `yaml:"sample" default:"1" min:"0" max:"1" usage:"part of the requests that are written, such as 0.01"`
+	Sample float64 `yaml:"sample" default:"1" min:"0.000001" max:"1" usage:"part of the requests that are written, such as 0.01"`
 }
 
 // Route is a host and a path that a room guards.
