@@ -225,7 +225,8 @@ func (e *edge) get(v *gatetest.Visitor) (in, alone bool) {
 type visit struct {
 	by          *gatetest.Visitor
 	first, last time.Time
-	requests    int
+	begins      []time.Time // each at which their session may have begun
+	confirmed   bool        // by a second request, that no edge answered by itself
 }
 
 // siteLog has the visits to a site. Those of one visitor are told apart where a session may have
@@ -235,13 +236,18 @@ type siteLog struct {
 	latest map[*gatetest.Visitor]*visit
 }
 
-func (l *siteLog) note(v *gatetest.Visitor, now time.Time, mayBeNew func(*visit) bool) {
-	if at := l.latest[v]; at != nil && !mayBeNew(at) {
-		at.last = now
-		at.requests++
+// note takes in a request of a visitor whose sessions last for a time at most, if they are fixed. If
+// mayBeNew, the session of their latest visit may have ended, or may go on.
+func (l *siteLog) note(v *gatetest.Visitor, now time.Time, byEdge, mayBeNew bool, session time.Duration) {
+	at, begins := l.latest[v], []time.Time{}
+	if at != nil && !mayBeNew {
+		at.last, at.confirmed = now, at.confirmed || !byEdge
 		return
 	}
-	l.latest[v] = &visit{by: v, first: now, last: now, requests: 1}
+	if at != nil {
+		begins = slices.DeleteFunc(at.begins, func(begin time.Time) bool { return now.Sub(begin) >= session })
+	}
+	l.latest[v] = &visit{by: v, first: now, last: now, begins: append(begins, now)}
 	l.visits = append(l.visits, l.latest[v])
 }
 
@@ -291,10 +297,11 @@ func TestEdgesNeverLetInMoreThanTheRoomTakes(t *testing.T) {
 				}
 				mayHaveEnded := func(at *visit) bool {
 					gone := now.Sub(at.last)
-					return gone >= session-c.lasts || at.requests == 1 && gone >= confirm || c.fixed && now.Sub(at.first) >= session
+					return gone >= session-c.lasts || !at.confirmed && now.Sub(at.first) >= confirm || c.fixed && now.Sub(at.begins[0]) >= session
 				}
 				if in {
-					log.note(v, now, func(at *visit) bool { return !byEdge && mayHaveEnded(at) })
+					last := log.latest[v]
+					log.note(v, now, byEdge, !byEdge && last != nil && mayHaveEnded(last), session)
 				} else if last := log.latest[v]; last != nil {
 					thrownOut++
 					assert.True(t, c.fixed || mayHaveEnded(last), "whoever goes on is not thrown out, and came %s ago", now.Sub(last.last))
