@@ -1,6 +1,7 @@
 package world
 
 import (
+	"slices"
 	"time"
 
 	"github.com/fairdoor-gate/fairdoor/queue"
@@ -29,11 +30,20 @@ func checkFirst(h *History, breach func(time.Duration, string, ...any)) {
 		}
 		least := 0
 		for _, p := range all {
-			least += oneIf(p.surely && p.place < place-late && p.sure < e.Sent-late && p.last >= e.At+toldLate)
+			least += oneIf(p.surely && p.place < place-late && p.known() < e.Sent-late && p.last >= e.At+toldLate)
 		}
 		if e.Room.UsersAhead < least-1 { // what is told is rounded
 			breach(e.At, "%s comes and is told that %d are ahead, and at least %d are", h.Plan.People[e.Who].Name, e.Room.UsersAhead, least)
 			return
 		}
 	}
+}
+
+// known is since when the gate that somebody asked surely tells of them: of those who come at once, of
+// those who come back later than told when it looks at all next.
+func (s *spell) known() time.Duration {
+	if slices.Contains(s.late, s.sure) {
+		return s.sure + toldLate
+	}
+	return s.sure
 }

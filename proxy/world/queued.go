@@ -12,7 +12,7 @@ func checkQueued(h *History, breach func(time.Duration, string, ...any)) {
 	if h.Plan.Sale != (Sale{}) {
 		return
 	}
-	all, stops, lost := spellsOf(h), h.only(stops), h.only(loses)
+	all, stops, lost, changes := spellsOf(h), h.only(stops), h.only(loses), h.gateChanges()
 	for i := range h.Events {
 		e := &h.Events[i]
 		known := e.Room.UsersAheadKnown && h.knowsPlaces(e.At) || h.Plan.Settings.Method == queue.Random && h.remembers(e.At) || h.quiet(e.At, e.At)
@@ -34,16 +34,38 @@ func checkQueued(h *History, breach func(time.Duration, string, ...any)) {
 			breach(e.At, "%s is told that %d wait, and at least %d do", h.Plan.People[e.Who].Name, e.Room.UsersQueued, least)
 			return
 		}
-		if most += near + 2 + h.countedTwice(most); e.Room.UsersQueued > most {
+		if most += near + 2 + h.countedTwice(changes, e.At); e.Room.UsersQueued > most {
 			breach(e.At, "%s is told that %d wait, and at most %d can", h.Plan.People[e.Who].Name, e.Room.UsersQueued, most)
 			return
 		}
 	}
 }
 
-// countedTwice is how many of those who wait at several gates may be counted at two for a moment, as
-// they change from one to the other, or have tabs at both.
-func (h *History) countedTwice(waiting int) int { return (h.Plan.Gates - 1) * waiting / 10 }
+// gateChanges is each time at which a gate tells somebody to wait whom another has told so last. In exact
+// lines it is none, as everybody has one entry there.
+func (h *History) gateChanges() (list []time.Duration) {
+	if h.Plan.Settings.Method == queue.Line {
+		return nil
+	}
+	last := map[int]int{}
+	for i := range h.Events {
+		if e := &h.Events[i]; e.What == Waits && e.Who != nobody {
+			if last[e.Who] != 0 && last[e.Who] != e.Gate {
+				list = append(list, e.At)
+			}
+			last[e.Who] = e.Gate
+		}
+	}
+	return list
+}
+
+// countedTwice is how many may be counted at two gates at a moment: those who have changed from one
+// to the other are expected at both until they would have asked again.
+func (h *History) countedTwice(changes []time.Duration, at time.Duration) int {
+	from, _ := slices.BinarySearch(changes, at-h.longestInterval())
+	to, _ := slices.BinarySearch(changes, at+1)
+	return to - from
+}
 
 // knowsPlaces says whether what a gate tells of places as known has to be true at a moment: until
 // that is so again after some faults, which cost nobody a place, nothing is known.

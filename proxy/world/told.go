@@ -207,7 +207,7 @@ func checkTold(h *History, breach func(time.Duration, string, ...any)) {
 	if method != queue.FIFO && method != queue.Line || h.Plan.Sale != (Sale{}) {
 		return
 	}
-	all, lost := spellsOf(h), h.only(loses)
+	all, lost, changes := spellsOf(h), h.only(loses), h.gateChanges()
 	_, admitted := read(h)
 	for i := range h.Events {
 		e := &h.Events[i]
@@ -217,10 +217,7 @@ func checkTold(h *History, breach func(time.Duration, string, ...any)) {
 		}
 		grain, near := h.toldWithin(all, admitted, e.At, place)
 		least, most := ahead(all, e.Ticket.ID, place, e.At, grain)
-		if method == queue.FIFO { // in an exact line everybody has one entry
-			most += h.countedTwice(most)
-		}
-		if most += near + h.lostNear(lost, e.At); e.Room.UsersAhead > most {
+		if most += near + h.lostNear(lost, e.At) + h.countedTwice(changes, e.At); e.Room.UsersAhead > most {
 			breach(e.At, "%s is told that %d are ahead, and at most %d can be", h.Plan.People[e.Who].Name, e.Room.UsersAhead, most)
 			return
 		}
