@@ -42,10 +42,6 @@ waits for a second room, and a sale is planned: the dashboard shows it all. With
 		Example: "  fairdoor demo\n  fairdoor demo --crowd 12 --queueing-method random\n  fairdoor demo --waitlist",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var method queue.Method
-			if err := method.UnmarshalText([]byte(d.method)); err != nil {
-				return usageError{fmt.Errorf("--queueing-method: %w", err)}
-			}
 			switch {
 			case d.crowd < 0 || d.crowd > maxCrowd:
 				return usageError{fmt.Errorf("--crowd is %d: must be from 0 to %d", d.crowd, maxCrowd)}
@@ -62,6 +58,7 @@ waits for a second room, and a sale is planned: the dashboard shows it all. With
 		cmd.Flags().AddFlag(flag)
 	}
 	cmd.Flags().StringVar(&d.method, "queueing-method", queue.FIFO.String(), "who gets a free slot: fifo, random, line, passthrough or reject")
+	takesOneOf(cmd.Flags(), "queueing-method", queue.FIFO.Choices()...)
 	cmd.Flags().IntVar(&d.crowd, "crowd", 0, "simulated visitors who come over HTTP, stay a while, and come again")
 	cmd.Flags().BoolVar(&d.waitlist, "waitlist", false, "let in only those who were invited from a waitlist; the admin API shows the mails")
 	return cmd

@@ -4,8 +4,11 @@ import (
 	"encoding"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/spf13/pflag"
 )
 
 // readable is a pointer to what can be read from a text, and written as one.
@@ -49,6 +52,26 @@ func (f *texts[T, P]) Set(text string) error {
 	}
 	*f.list = append(*f.list, one)
 	return nil
+}
+
+// oneOf is the value of a flag that is one of some words.
+type oneOf struct {
+	pflag.Value
+	words []string
+}
+
+// takesOneOf lets a flag be one of some words only.
+func takesOneOf(f *pflag.FlagSet, flag string, words ...string) {
+	of := f.Lookup(flag)
+	of.Value = &oneOf{of.Value, words}
+}
+
+// Set suggests the nearest word for what is none.
+func (o *oneOf) Set(text string) error {
+	if !slices.Contains(o.words, text) {
+		return fmt.Errorf("must be one of %s%s", strings.Join(o.words, ", "), didYouMean(text, o.words))
+	}
+	return o.Value.Set(text)
 }
 
 // share is the value of a flag that is a part of a whole: 0.5 or 50%.

@@ -111,7 +111,7 @@ func TestLoadRefusesWhatIsWrong(t *testing.T) {
 		"http://127.0.0.1:1 --threshold actve<=3":           `(did you mean "active"?)`,
 		"http://127.0.0.1:1 --threshold active<=3":          "--threshold active<=3 needs to know what the origin sees",
 		"http://127.0.0.1:1 --room a --session-duration 1m": "--session-duration and --room do not go together",
-		"http://127.0.0.1:1 --arrivals recorded":            "--arrivals is recorded",
+		"http://127.0.0.1:1 --arrivals recorded":            `"recorded" for "--arrivals" flag: must be one of uniform, poisson, burst, spike, ramp`,
 		"http://127.0.0.1:1 --bot 5%":                       `did you mean "--bots"?`,
 	} {
 		_, stderr, code := fairdoor(t, append([]string{"load"}, strings.Fields(args)...)...)

@@ -314,13 +314,13 @@ func TestPreviewWritesThePageOfAState(t *testing.T) {
 	assert.FileExists(t, file)
 	for want, args := range map[string][]string{
 		"there is no state \"fif\" (did you mean \"fifo\"?)": {"--state", "fif"},
-		"--method: ":              {"--method", "lifo"},
-		"waitTim":                 {"--template", faulty},
-		"has no room \"nowhere\"": {"--config", "testdata/good.yaml", "--room", "nowhere"},
-		`--event: "over" is none of none, prequeueing, started`: {"--event", "over"},
-		"--items is no list in JSON":                            {"--items", "Standing"},
-		"--shuffle: say --event prequeueing":                    {"--shuffle"},
-		"this takes:":                                           {"a", "b"},
+		"(did you mean \"fifo\"?)":                           {"--method", "lifo"},
+		"waitTim":                                            {"--template", faulty},
+		"has no room \"nowhere\"":                            {"--config", "testdata/good.yaml", "--room", "nowhere"},
+		`"--event" flag: must be one of none, prequeueing, started;`: {"--event", "over"},
+		"--items is no list in JSON":                                 {"--items", "Standing"},
+		"--shuffle: say --event prequeueing":                         {"--shuffle"},
+		"this takes:":                                                {"a", "b"},
 	} {
 		_, stderr, code := fairdoor(t, append([]string{"preview"}, args...)...)
 		assert.NotZero(t, code, want)

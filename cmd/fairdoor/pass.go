@@ -58,6 +58,7 @@ until it expires.`
 	f.SortFlags = false
 	f.StringVar(&order.Name, "name", "", "name by which you know the passes, such as press")
 	f.StringVar((*string)(&order.Kind), "kind", "in", "what they are good for: in, ahead or join")
+	takesOneOf(f, "kind", "in", "ahead", "join")
 	f.IntVar(order.Uses, "uses", 1, "how many people may use each")
 	f.IntVar(order.Count, "count", 1, "how many passes to make")
 	f.DurationVar(&lasts, "for", 24*time.Hour, "how long they are good")

@@ -77,6 +77,7 @@ func (p *preview) bind(cmd *cobra.Command) {
 		return stateNames(), cobra.ShellCompDirectiveNoFileComp
 	}) // the flag is there
 	f.StringVar(&p.method, "method", "", "fifo, random, line, passthrough, reject")
+	takesOneOf(f, "method", queue.FIFO.Choices()...)
 	f.IntVar(&p.wait, "wait-time", 10, "estimated wait in minutes")
 	f.BoolVar(&p.unknown, "wait-unknown", false, "the wait is not known")
 	f.IntVar(&p.ahead, "users-ahead", 214, "people ahead; not in random")
@@ -85,6 +86,7 @@ func (p *preview) bind(cmd *cobra.Command) {
 	f.BoolVar(&p.paused, "paused", false, "the site does not answer")
 	f.BoolVar(&p.rejoined, "rejoined", false, "the visitor came back too late for their place")
 	f.StringVar(&p.event, "event", "none", "event of the room: none, prequeueing, started")
+	takesOneOf(f, "event", "none", "prequeueing", "started")
 	f.BoolVar(&p.shuffle, "shuffle", false, "the order of the event's prequeue is drawn")
 	f.BoolVar(&p.held, "held", false, "the visitor is in, and those who are in are held")
 	f.BoolVar(&p.soldOut, "sold-out", false, "nothing is left, and the room is closed")
@@ -167,10 +169,6 @@ func (p *preview) data(cmd *cobra.Command) (templates.Data, error) {
 
 // setEvent puts the page into an event: eight minutes before its start, or eight after it.
 func (p *preview) setEvent(d *templates.Data, given bool) error {
-	phases := []string{"none", "prequeueing", "started"}
-	if !slices.Contains(phases, p.event) {
-		return usageError{fmt.Errorf("--event: %q is none of %s", p.event, strings.Join(phases, ", "))}
-	}
 	if given {
 		d.Event, d.Drawn = eventIn(p.event, time.Now().UTC()), false
 	}
@@ -217,8 +215,8 @@ func (p *preview) setWait(d *templates.Data) {
 // base is the state by its name, or the plain one of a method.
 func (p *preview) base() (templates.Data, error) {
 	var method queue.Method
-	if err := method.UnmarshalText([]byte(p.method)); p.method != "" && err != nil {
-		return templates.Data{}, usageError{fmt.Errorf("--method: %w", err)}
+	if p.method != "" {
+		_ = method.UnmarshalText([]byte(p.method)) // the flag has no other words
 	}
 	if p.state == "" {
 		d := templates.Data{RoomName: "shop", QueueingMethod: method.String(), PlaceKeptSeconds: 1800}

@@ -66,6 +66,7 @@ than once, where several gates share a store: what each gate has done is added u
 	f.StringArrayVar(&o.admins, "admin", nil, "address of a gate's admin API; may be given more than once (default "+defaultAdmin+", env FAIRDOOR_ADMIN)")
 	o.token.bindToken(f)
 	f.StringVar(&o.format, "format", "html", "html or json")
+	takesOneOf(f, "format", "html", "json")
 	completeRoom(cmd, func() *adminFlags {
 		flags := o.token
 		flags.address = o.gates()[0]
@@ -76,9 +77,6 @@ than once, where several gates share a store: what each gate has done is added u
 }
 
 func (o *reportOptions) run(cmd *cobra.Command) error {
-	if o.format != "html" && o.format != "json" {
-		return usageError{fmt.Errorf("--format: %q is neither html nor json", o.format)}
-	}
 	c := report.Config{Now: o.now}
 	var err error
 	if c.Zone, err = time.LoadLocation(o.timezone); err != nil || o.timezone == "" {

@@ -151,7 +151,7 @@ func TestReportTellsWhatIsWrong(t *testing.T) {
 		{"--from 2026-11-22T18:00 --to 2026-11-22T17:00", "is not before --to", 2},
 		{"--from 2026-11-01 --to 2026-11-22", "more than 14 days apart", 2},
 		{"--timezone Mars/Olympus", `"Mars/Olympus" is not a time zone`, 2},
-		{"--format pdf", `"pdf" is neither html nor json`, 2},
+		{"--format pdf", "must be one of html, json;", 2},
 	} {
 		_, stderr, code := fairdoor(t, append([]string{"report", "--timezone", "UTC"}, strings.Fields(c.args)...)...)
 		assert.Equal(t, c.code, code, c.args)

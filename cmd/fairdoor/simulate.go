@@ -71,6 +71,7 @@ func (o *simulateOptions) bind(f *pflag.FlagSet) {
 	f.Float64Var(&c.Room.RefreshJitter, "refresh-jitter", c.Room.RefreshJitter, "± this part of it, drawn anew for every check-in")
 	f.DurationVar(&c.Room.Bucket, "bucket", c.Room.Bucket, "arrival times are rounded down to this")
 	f.TextVar(&c.Room.Pacing, "pacing", c.Room.Pacing, "how a minute's allowance is released: "+strings.Join(c.Room.Pacing.Choices(), ", "))
+	takesOneOf(f, "pacing", c.Room.Pacing.Choices()...)
 	f.DurationVar(&c.Room.QueueTicketTTL, "queue-ticket-ttl", c.Room.QueueTicketTTL, "how long a place outlives its last check-in")
 	f.Float64Var(&c.Strays, "cookieless", c.Strays, "requests a second, besides, of clients without cookies")
 	f.DurationVar(&c.Latency, "latency", c.Latency, "a round trip on average, ± a half")
@@ -93,6 +94,7 @@ func (o *simulateOptions) bind(f *pflag.FlagSet) {
 func bindCrowd(f *pflag.FlagSet, c *simulate.Config) {
 	f.IntVar(&c.Visitors, "visitors", c.Visitors, "how many come, bots and spammers among them")
 	f.TextVar(&c.Arrivals, "arrivals", c.Arrivals, "how they spread: uniform, poisson, burst, spike, ramp")
+	takesOneOf(f, "arrivals", "uniform", "poisson", "burst", "spike", "ramp")
 	f.DurationVar(&c.Over, "over", c.Over, "the time in which they come")
 	f.DurationVar(&c.Browse, "browse", c.Browse, "how long people stay once they are in, ± a tenth")
 	f.Var((*share)(&c.GiveUp), "give-up", "share of people who lose patience, as 0.5 or 50%")
@@ -147,7 +149,7 @@ func (o *simulateOptions) configs() ([]simulate.Config, error) {
 	case "spoofed":
 		c.Spoofed = true
 	default:
-		errs = append(errs, fmt.Errorf("--experiment is %q: must be uniform or spoofed", o.experiment))
+		errs = append(errs, fmt.Errorf("--experiment is %q: must be uniform or spoofed%s", o.experiment, didYouMean(o.experiment, []string{"uniform", "spoofed"})))
 	}
 	configs, faults := forMethods(c, o.methods)
 	errs = append(errs, faults...)
@@ -168,7 +170,7 @@ func forMethods(c simulate.Config, names []string) (configs []simulate.Config, e
 	seen := map[queue.Method]bool{}
 	for _, name := range names {
 		if err := c.Room.Method.UnmarshalText([]byte(name)); err != nil {
-			errs = append(errs, fmt.Errorf("--queueing-method: %w", err))
+			errs = append(errs, fmt.Errorf("--queueing-method: %w%s", err, didYouMean(name, c.Room.Method.Choices())))
 			continue
 		}
 		if !seen[c.Room.Method] {

@@ -72,6 +72,7 @@ func newEntriesCommand(flags *adminFlags) *cobra.Command {
 parentheses are being checked: see "fairdoor waitlist referrals".`
 	cmd.Flags().SortFlags = false
 	cmd.Flags().StringVar(&status, "status", "", "only those who are unconfirmed, waiting, invited, accepted, expired or removed")
+	takesOneOf(cmd.Flags(), "status", "unconfirmed", "waiting", "invited", "accepted", "expired", "removed")
 	cmd.Flags().StringVar(&search, "search", "", "only those with this in their address or user name, or with this referral code")
 	cmd.Flags().IntVar(&limit, "limit", 100, "how many, from 1 to 1000")
 	cmd.Flags().Int64Var(&after, "after", 0, "begin after the entry with this id")
