@@ -9,8 +9,8 @@ import (
 )
 
 // withEvents returns the document with the events, and with a draw for each that is shuffled. An
-// event that was there before keeps its draw, also if its prequeue moves before it has begun: the hash
-// of the seed may have been published.
+// event keeps its draw, also if its prequeue moves before it has begun, or if it was cancelled or not
+// shuffled for a while: the hash of the seed may have been published.
 func (d Document) withEvents(events event.List, at time.Time) Document {
 	d.Events, d.Draws = events, slices.Clone(d.Draws)
 	for i := range d.Draws {
@@ -19,10 +19,7 @@ func (d Document) withEvents(events event.List, at time.Time) Document {
 			o.Prequeue = events[e].Prequeue
 		}
 	}
-	d.Draws = slices.DeleteFunc(d.Draws, func(o event.Draw) bool {
-		i := events.Named(o.Event)
-		return at.Sub(o.Start) > event.DrawKept || at.Before(o.Prequeue) && (i < 0 || !events[i].Shuffle || !events[i].Prequeue.Equal(o.Prequeue))
-	})
+	d.Draws = slices.DeleteFunc(d.Draws, func(o event.Draw) bool { return at.Sub(o.Start) > event.DrawKept })
 	for i := range events {
 		if e := &events[i]; e.Shuffle && at.Before(e.End) {
 			d.draw(e)

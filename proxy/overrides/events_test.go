@@ -186,6 +186,24 @@ func TestWhatADrawGoesByIsSettledWhenItsPrequeueBegins(t *testing.T) {
 	assert.ErrorContains(t, edit(r, now, sale()), "event_start_time cannot change any more")
 }
 
+func TestAnEventThatComesBackKeepsItsDraw(t *testing.T) {
+	r := planned(t, memstore.New(), start)
+	require.NoError(t, edit(r, start, sale()))
+	hash := r.Draw("sale").SeedHash()
+	plain, later := sale(), sale()
+	plain.Shuffle, later.Prequeue = false, later.Prequeue.Add(time.Second)
+	require.NoError(t, edit(r, start, plain))
+	require.NoError(t, edit(r, start, sale()))
+	assert.Equal(t, hash, r.Draw("sale").SeedHash(), "whose shuffle was off for a while")
+	require.NoError(t, edit(r, start))
+	require.NoError(t, edit(r, start, sale()))
+	assert.Equal(t, hash, r.Draw("sale").SeedHash(), "that was cancelled")
+	require.NoError(t, edit(r, start))
+	require.NoError(t, edit(r, start, later))
+	assert.Equal(t, hash, r.Draw("sale").SeedHash(), "also with another prequeue")
+	assert.True(t, r.Draw("sale").Prequeue.Equal(later.Prequeue))
+}
+
 func TestAnOrderThatIsKnownIsDrawnByNobodyAnyMore(t *testing.T) {
 	r := planned(t, memstore.New(), start)
 	require.NoError(t, edit(r, start, sale()))
