@@ -75,7 +75,7 @@ func eventsOf(of Room, now time.Time) []dashboard.Event {
 
 func eventOf(of Room, e *event.Event, now time.Time) dashboard.Event {
 	v := dashboard.Event{
-		Name: e.Name, Description: e.Description, Phase: phaseOf(e, now), Prequeue: e.Prequeue, Start: e.Start, End: e.End, Shuffle: e.Shuffle, FromFile: e.FromFile,
+		Name: e.Name, Description: e.Description, Phase: phaseOf(e, now), Prequeue: e.Prequeue, Start: e.Start, End: e.End, Shuffle: e.Shuffle, FromFile: e.FromFile, OwnPage: e.Page != "",
 		Resource: "/api/v1/rooms/" + of.Queue().Name() + "/events/" + e.Name,
 	}
 	parts := []chart.Band{{Name: "event", From: e.Start, To: e.End}}
@@ -88,11 +88,8 @@ func eventOf(of Room, e *event.Event, now time.Time) dashboard.Event {
 	}
 	for _, name := range event.Overridable() {
 		if value, own := e.Overrides[name]; own {
-			v.Own = append(v.Own, name+" "+inWords(strings.Trim(string(value), `"`)))
+			v.Own = append(v.Own, dashboard.Line{Name: name, Then: inWords(strings.Trim(string(value), `"`))})
 		}
-	}
-	if e.Page != "" {
-		v.Own = append(v.Own, "page")
 	}
 	return v
 }

@@ -3,6 +3,7 @@ package admin
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,12 +18,9 @@ const moreItems = 3
 func itemsOf(items queue.Items) []dashboard.Item {
 	var lines []dashboard.Item
 	for _, item := range items.List() {
-		line := dashboard.Item{Name: item.Name, Price: item.Price}
-		switch {
-		case item.Left != nil:
+		line := dashboard.Item{Name: item.Name, Price: item.Price, SoldOut: item.SoldOut && item.Left == nil}
+		if item.Left != nil {
 			line.Left = strconv.Itoa(*item.Left)
-		case item.SoldOut:
-			line.Left = "0"
 		}
 		lines = append(lines, line)
 	}
@@ -31,24 +29,26 @@ func itemsOf(items queue.Items) []dashboard.Item {
 
 // readItems gives a form of such lines the value that the setting has in a file.
 func readItems(r *http.Request) {
+	soldOut := r.PostForm["item.soldOut"] // the numbers of the lines
 	names, prices, left := r.PostForm["item.name"], r.PostForm["item.price"], r.PostForm["item.left"]
 	if len(names) == 0 || len(prices) != len(names) || len(left) != len(names) {
 		return
 	}
 	type line struct {
-		Name  string          `json:"name"`
-		Price string          `json:"price,omitempty"`
-		Left  json.RawMessage `json:"left,omitempty"`
+		Name    string          `json:"name"`
+		Price   string          `json:"price,omitempty"`
+		Left    json.RawMessage `json:"left,omitempty"`
+		SoldOut bool            `json:"soldOut,omitempty"`
 	}
 	lines := []line{}
 	for i := range names {
-		one := line{Name: strings.TrimSpace(names[i]), Price: strings.TrimSpace(prices[i])}
+		one := line{Name: strings.TrimSpace(names[i]), Price: strings.TrimSpace(prices[i]), SoldOut: slices.Contains(soldOut, strconv.Itoa(i))}
 		if text := strings.TrimSpace(left[i]); text != "" {
 			if one.Left = json.RawMessage(text); !json.Valid(one.Left) {
 				one.Left, _ = json.Marshal(text) // for which the items are refused
 			}
 		}
-		if one.Name+one.Price+string(one.Left) != "" {
+		if one.Name+one.Price+string(one.Left) != "" || one.SoldOut {
 			lines = append(lines, one)
 		}
 	}

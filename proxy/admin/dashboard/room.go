@@ -75,7 +75,10 @@ func (m Message) Write(w http.ResponseWriter, r *http.Request) error {
 }
 
 // Item is a line of what there is to buy.
-type Item struct{ Name, Price, Left string }
+type Item struct {
+	Name, Price, Left string
+	SoldOut           bool // without a number
+}
 
 // Events is the page of the events of a room.
 type Events struct {
@@ -109,7 +112,8 @@ type Event struct {
 	Shuffle              bool
 	SeedHash             string   // of a shuffled event; "" if it is not known yet
 	Drawn                bool     // the order is public
-	Own                  []string // the settings that it has of its own, with their values
+	Own                  []Line   // the settings that it has of its own
+	OwnPage              bool     // those who wait have a page of its own
 	FromFile             bool
 	Resource             string // of the API
 }

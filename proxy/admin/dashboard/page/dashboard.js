@@ -67,7 +67,7 @@
 
   // touched says whether a form is not as the page came.
   const touched = form => [...form.elements].some(e =>
-    e.tagName === 'SELECT' ? [...e.options].some(o => o.selected !== o.defaultSelected) : 'defaultValue' in e && e.value !== e.defaultValue);
+    e.tagName === 'SELECT' ? [...e.options].some(o => o.selected !== o.defaultSelected) : 'defaultValue' in e && (e.value !== e.defaultValue || e.checked !== e.defaultChecked));
 
   const shown = new WeakMap();
   const put = (now, then) => {
