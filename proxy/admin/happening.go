@@ -75,7 +75,7 @@ func eventsOf(of Room, now time.Time) []dashboard.Event {
 
 func eventOf(of Room, e *event.Event, now time.Time) dashboard.Event {
 	v := dashboard.Event{
-		Name: e.Name, Description: e.Description, Phase: phaseOf(e, now), Prequeue: e.Prequeue, Start: e.Start, End: e.End, Shuffle: e.Shuffle, FromFile: e.FromFile, OwnPage: e.Page != "",
+		Name: e.Name, Description: e.Description, Phase: phaseOf(e, now), Prequeue: e.Prequeue, Start: e.Start, End: e.End, Shuffle: e.Shuffle, FromFile: e.FromFile, OwnPage: e.Page != "", HasReport: hasReport(e, now),
 		Resource: "/api/v1/rooms/" + of.Queue().Name() + "/events/" + e.Name,
 	}
 	parts := []chart.Band{{Name: "event", From: e.Start, To: e.End}}

@@ -142,10 +142,54 @@ func TestTheDaysOfARoomHaveReports(t *testing.T) {
 		assert.Contains(t, w.Body.String(), "Thursday, 27 May 2021, 00:00 to")
 		assert.Contains(t, w.Body.String(), want)
 	}
+	today := o.send("/rooms/shop/report", nil).Body.String()
+	assert.Contains(t, today, "Thursday, 27 May 2021, 00:00 to", "today, where nothing is asked for")
+	assert.Contains(t, today, `<a href="/rooms/shop/history">Back to the dashboard</a>`)
 	none := o.send("/rooms/shop/report?day=yesterday", nil)
 	assert.Equal(t, http.StatusUnprocessableEntity, none.Code)
 	assert.Contains(t, none.Body.String(), "day is not a day as in 2026-11-28.")
 	assert.Contains(t, none.Header().Get("Content-Type"), "text/html")
+}
+
+func TestAnEventHasAReport(t *testing.T) {
+	x := newTrail(t)
+	plan := url.Values{"do": {"plan"}, "page": {"events"}, "name": {"sale"}, "prequeue": {"2021-05-27T16:30"}, "start": {"2021-05-27T17:00"}, "end": {"2021-05-28T02:00"}, "shuffle": {"on"}}
+	x.do("events/ask", plan)
+	const link = `<a href="/rooms/shop/report?event=sale">`
+	page := func(path string) string { return x.o.send("/rooms/shop/"+path, nil).Body.String() }
+	assert.NotContains(t, page("events")+page("history"), link, "before it begins")
+	assert.Contains(t, page("report?event=sale"), "that time has not come yet")
+
+	x.at = time.Date(2021, 5, 27, 18, 0, 0, 0, time.UTC)
+	require.NoError(t, x.g.shop.Follow(t.Context(), x.at))
+	assert.Contains(t, page("events"), link+"The report of sale, so far</a>")
+	assert.Contains(t, page("report?event=sale"), "<p>Thursday, 27 May 2021, 16:30 to 18:00</p>", "from its prequeue on")
+
+	x.at = time.Date(2021, 5, 28, 12, 0, 0, 0, time.UTC)
+	require.NoError(t, x.g.shop.Follow(t.Context(), x.at))
+	assert.Contains(t, page("events"), link+"The report of sale</a>")
+	assert.Contains(t, page("history"), link+"sale</a>")
+	told := page("report?event=sale&timezone=Asia/Kolkata")
+	assert.Contains(t, told, "<h1>sale, shop</h1>\n<p>27 May 2021, 22:00 to 28 May 2021, 07:30</p>", "to its end")
+	assert.Contains(t, told, `<a href="/rooms/shop/history">Back to the dashboard</a>`)
+	assert.Contains(t, page("report?event=gone"), "the room has no event &#34;gone&#34;.")
+}
+
+func TestAReportIsOfTheTimeThatAPersonPicks(t *testing.T) {
+	g := newGate(t)
+	o := &operator{handler: g.handler()}
+	for query, want := range map[string]string{
+		"from=2021-05-27T15:00&to=2021-05-27T15:30":                                       "27 May 2021, 15:00 to 15:30",
+		"from=2021-05-27T15:00:00.000Z&to=2021-05-27T15:30:00.000Z&timezone=Asia/Kolkata": "27 May 2021, 20:30 to 21:00",
+		"from=2021-05-27T20:30&to=2021-05-27T21:00&timezone=Asia/Kolkata":                 "27 May 2021, 20:30 to 21:00",
+		"from=2021-05-26T15:00&to=2021-05-27T15:30":                                       "26 May 2021, 15:00 to 27 May 2021, 15:30",
+		"from=2021-05-27T15:30&to=2021-05-27T15:30":                                       "its begin is not before its end",
+		"from=2021-05-01T15:30&to=2021-05-27T15:30":                                       "longer than the 14 days that the record keeps",
+		"from=2021-05-27T15:30":                                                           "to is not a time as in 2026-11-28T18:00",
+		"from=2021-05-28T15:30&to=2021-05-29T15:30":                                       "that time has not come yet",
+	} {
+		assert.Contains(t, o.send("/rooms/shop/report?"+query, nil).Body.String(), want, query)
+	}
 }
 
 func TestWhatIsNotThereIsToldToBrowsersByAPage(t *testing.T) {

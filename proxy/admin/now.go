@@ -11,7 +11,6 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/admin/dashboard"
 	"github.com/fairdoor-gate/fairdoor/proxy/overrides"
 	"github.com/fairdoor-gate/fairdoor/proxy/record"
-	"github.com/fairdoor-gate/fairdoor/proxy/record/report"
 	"github.com/fairdoor-gate/fairdoor/queue/estimate"
 )
 
@@ -154,28 +153,11 @@ func (a *api) showEvents(w http.ResponseWriter, r *http.Request, of Room) {
 func (a *api) showHistory(w http.ResponseWriter, r *http.Request, of Room) {
 	now, name := a.Clock(), of.Queue().Name()
 	v := dashboard.History{Frame: a.roomFrame(r, of, "history"), Resource: "/api/v1/rooms/" + name}
+	v.Events = pastEvents(of, now)
 	v.Changes = a.changesOf(of, a.Record.Excerpt(name, now.Add(-24*time.Hour), now.Add(time.Second)).Changes)
 	for day := range record.Days {
 		from := now.UTC().Truncate(24*time.Hour).AddDate(0, 0, -day)
 		v.Days = append(v.Days, dashboard.Day{Name: from.Format("Monday, 2 January"), Key: from.Format(time.DateOnly), Ago: day})
 	}
-	v.Live = true
 	a.show(v.Write(w, r))
-}
-
-// showReport answers with the report of a day of a room, in the zone that the query names, or in UTC.
-func (a *api) showReport(w http.ResponseWriter, r *http.Request, of Room) {
-	zone, err := time.LoadLocation(r.URL.Query().Get("timezone"))
-	if err != nil { // browsers have names of their own for zones that they do not know
-		zone = time.UTC
-	}
-	from, err := time.ParseInLocation(time.DateOnly, r.URL.Query().Get("day"), zone)
-	if err != nil {
-		a.refuse(w, r, of, http.StatusUnprocessableEntity, "There is no such report: day is not a day as in 2026-11-28.", nil)
-		return
-	}
-	to, name := time.Date(from.Year(), from.Month(), from.Day()+1, 0, 0, 0, 0, zone), of.Queue().Name()
-	dashboard.SetHeaders(w.Header(), "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; frame-ancestors 'none'")
-	made := report.Make(report.Config{Room: name, From: from, To: to, Now: a.Clock(), Zone: zone, Gates: []record.Excerpt{a.Record.Excerpt(name, from, to)}})
-	a.show(made.WriteHTML(w))
 }

@@ -110,10 +110,11 @@ type Event struct {
 	Prequeue, Start, End time.Time
 	Timeline             template.HTML // of the event, with now
 	Shuffle              bool
-	SeedHash             string   // of a shuffled event; "" if it is not known yet
-	Drawn                bool     // the order is public
-	Own                  []Line   // the settings that it has of its own
-	OwnPage              bool     // those who wait have a page of its own
+	SeedHash             string // of a shuffled event; "" if it is not known yet
+	Drawn                bool   // the order is public
+	Own                  []Line // the settings that it has of its own
+	HasReport            bool   // it has begun
+	OwnPage              bool   // those who wait have a page of its own
 	FromFile             bool
 	Resource             string // of the API
 }
@@ -122,8 +123,15 @@ type Event struct {
 type History struct {
 	Frame
 	Changes  []Change
+	Events   []PastEvent
 	Days     []Day
 	Resource string // of the API
+}
+
+// PastEvent is an event that has a report, and its begin.
+type PastEvent struct {
+	Name string
+	At   time.Time
 }
 
 // Day is a day of the record.

@@ -11,6 +11,8 @@ import (
 // Config is what a report is made of.
 type Config struct {
 	Room     string
+	Event    string // that the report is of; "" for another time
+	Back     string // the page that a link of the report leads back to; "" for no link
 	From, To time.Time
 	Now      time.Time        // of the report: what comes after it is not missing
 	Zone     *time.Location   // of the page; default UTC
@@ -28,7 +30,7 @@ func Make(c Config) *Report {
 	all := record.Merge(c.Gates...)
 	sum := record.Sum(all.Minutes)
 	return &Report{
-		Room: c.Room, From: c.From.In(c.Zone), To: c.To.In(c.Zone), Timezone: c.Zone.String(), Gates: len(c.Gates), zone: c.Zone,
+		Room: c.Room, Event: c.Event, Back: c.Back, From: c.From.In(c.Zone), To: c.To.In(c.Zone), Timezone: c.Zone.String(), Gates: len(c.Gates), zone: c.Zone,
 		Known: known(all.Minutes, c.From, c.To), People: peopleOf(all.Minutes, &sum), Waits: waitsOf(sum.Waits), Told: toldOf(&sum),
 		Active: record.PeakOf(all.Minutes, record.Active), Admitted: record.PeakOf(all.Minutes, record.Admitted),
 		Queued: record.PeakOf(all.Minutes, record.Queued),

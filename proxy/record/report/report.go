@@ -20,6 +20,8 @@ import (
 // say of is null.
 type Report struct {
 	Room     string    `json:"room"`
+	Event    string    `json:"event,omitempty"` // that it is of; "" for another time
+	Back     string    `json:"-"`               // the page that it has a link back to; "" for none
 	From     time.Time `json:"from"`
 	To       time.Time `json:"to"` // the time of the report, if that is earlier than what was asked for
 	Timezone string    `json:"timezone"`

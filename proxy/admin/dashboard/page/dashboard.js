@@ -19,13 +19,18 @@
       cell.textContent = at.toLocaleString(undefined, parts);
     }
     for (const name of of.querySelectorAll('.zone')) name.textContent = zone;
-    for (const link of of.querySelectorAll('[data-day]')) { // to the report of the viewer's day
-      const at = new Date(link.dataset.day), to = new URL(link.href);
-      at.setDate(at.getDate() - (link.dataset.ago ?? 0));
-      to.search = new URLSearchParams({day: at.toLocaleDateString('sv'), timezone: zone});
+    for (const link of of.querySelectorAll('[href*="/report?"]')) { // in the viewer's zone, and of their day
+      const to = new URL(link.href);
+      to.searchParams.set('timezone', zone);
+      if ('day' in link.dataset) {
+        const at = new Date(link.dataset.day);
+        at.setDate(at.getDate() - link.dataset.ago);
+        to.searchParams.set('day', at.toLocaleDateString('sv'));
+        link.textContent = at.toLocaleDateString(undefined, {weekday: 'long', day: 'numeric', month: 'long'});
+      }
       link.href = to;
-      if ('ago' in link.dataset) link.textContent = at.toLocaleDateString(undefined, {weekday: 'long', day: 'numeric', month: 'long'});
     }
+    for (const input of of.querySelectorAll('[name=timezone]')) input.value = zone;
     const moment = ms => new Date(Number(ms)).toLocaleString(undefined, {dateStyle: 'short', timeStyle: 'medium'});
     for (const title of of.querySelectorAll('title[data-from]')) {
       const {from, to, name} = title.dataset;
