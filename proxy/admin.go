@@ -121,7 +121,7 @@ func (a adminRoom) OrderHeader(d *event.Draw) (event.Header, error) {
 }
 
 // Disconnect implements admin.Room.
-func (a adminRoom) Disconnect(id queue.ID) { a.room.Seats.Cut(id) }
+func (a adminRoom) Disconnect(id queue.ID) { a.room.PutOut(a.gate.o.Clock(), id) }
 
 // Preview implements admin.Room.
 func (a adminRoom) Preview(now time.Time, state, language, message string) (page []byte, policy string, found bool) {

@@ -8,7 +8,6 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/feature"
-	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
 	"github.com/fairdoor-gate/fairdoor/proxy/pages"
 	"github.com/fairdoor-gate/fairdoor/proxy/rpc"
 	"github.com/fairdoor-gate/fairdoor/queue"
@@ -28,7 +27,7 @@ type answers struct {
 
 // answer turns the queue's decision into an answer.
 func (g *Gate) answer(w http.ResponseWriter, r *http.Request, v *feature.Visit, d *room.Decision) {
-	v.Room.CountDecision(*d)
+	v.Count(d)
 	if d.Outcome != room.Admitted {
 		v.Setup.Origin.Wanted(r.Host)
 	}
@@ -88,17 +87,19 @@ func (a *answers) onHold(w http.ResponseWriter, r *http.Request, v *feature.Visi
 
 // endless answers somebody in the endless line as those are answered who wait.
 func (a *answers) endless(w http.ResponseWriter, r *http.Request, v *feature.Visit) {
-	v.Room.Count(metrics.Endless)
+	var d room.Decision // none about a request that gets no page
 	switch {
 	case feature.Subresource(r) || feature.Speculative(r):
+		v.Count(&d)
 		a.withhold(w, r, v.Room, v.Setup)
-		return
 	case feature.Probes(r) || feature.Unsafe(r) && !feature.SentByAPage(r) || v.Crawls(r):
+		v.Count(&d)
 		a.busy(w, r, v)
-		return
+	default:
+		d = v.EndlessPlace()
+		v.Count(&d)
+		a.queued(w, r, v, &d)
 	}
-	d := v.EndlessPlace()
-	a.queued(w, r, v, &d)
 }
 
 // rejected answers a visitor whom the room does not take. A crawler would take a page for that of

@@ -121,6 +121,9 @@ type Options struct {
 	// AccessLog is a log of requests; none without where to write it.
 	AccessLog accesslog.Config
 
+	// Admissions is how long it is kept in StateDir what became of each visitor; default not at all.
+	Admissions time.Duration
+
 	// Metrics are what the program around the gate tells Prometheus.
 	Metrics metrics.Source
 

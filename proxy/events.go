@@ -10,6 +10,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/events"
 	"github.com/fairdoor-gate/fairdoor/proxy/feature"
 	"github.com/fairdoor-gate/fairdoor/proxy/listen"
+	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/room"
 )
@@ -31,7 +32,7 @@ func (e eventsRoom) Visit(ctx context.Context, now time.Time, q room.Request) ro
 		return room.Decision{Outcome: room.Admitted, Ticket: q.Ticket}
 	}
 	d := e.Room.Visit(ctx, now, q)
-	e.room.CountDecision(d)
+	e.room.Decided(feature.Sight{At: now, Brought: q.Ticket.ID, What: metrics.ResultOf(d), Decision: d})
 	return d
 }
 

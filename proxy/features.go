@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"github.com/fairdoor-gate/fairdoor/proxy/accesslog"
+	"github.com/fairdoor-gate/fairdoor/proxy/admissions"
 	"github.com/fairdoor-gate/fairdoor/proxy/callback"
 	"github.com/fairdoor-gate/fairdoor/proxy/challenge"
 	"github.com/fairdoor-gate/fairdoor/proxy/check"
@@ -45,6 +46,9 @@ func newFeatures(g feature.Gate, o *Options) []feature.Feature {
 	}
 	if o.AccessLog.To != nil {
 		all = append(all, accesslog.NewFeature(g, o.AccessLog))
+	}
+	if o.Admissions > 0 && o.StateDir != "" {
+		all = append(all, admissions.NewFeature(g, o.Admissions))
 	}
 	return append(all, shed.NewFeature(g)) // behind those that only look: it may not come back
 }

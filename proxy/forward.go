@@ -14,7 +14,6 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/caches"
 	"github.com/fairdoor-gate/fairdoor/proxy/config"
 	"github.com/fairdoor-gate/fairdoor/proxy/feature"
-	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
 	"github.com/fairdoor-gate/fairdoor/proxy/origin"
 	"github.com/fairdoor-gate/fairdoor/proxy/requestid"
 	"github.com/fairdoor-gate/fairdoor/queue"
@@ -197,9 +196,7 @@ func (g *Gate) respond(resp *http.Response) {
 // revoke ends the session of the visitor whom the answer is for.
 func (p *passage) revoke(r *http.Request) {
 	v := p.visit
-	v.Room.Queue.Revoke(p.gate.o.Clock(), p.ticket)
-	v.Room.Seats.Cut(p.ticket.ID)
-	v.Room.Count(metrics.Revoked)
+	v.Room.Revoke(p.gate.o.Clock(), p.ticket)
 	p.cookies = v.AppendCookies(nil, r, &room.Decision{Drop: true})
 }
 

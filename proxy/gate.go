@@ -43,6 +43,7 @@ type Gate struct {
 	features  []feature.Feature
 	witnesses witnesses               // those that are told of requests
 	escorts   []feature.Escort        // those that go with requests
+	observers []feature.Observer      // those that are told what becomes of visitors
 	toldBy    []string                // the headers by which origins tell the gate something
 	own       map[string]feature.Path // the gate's own paths, by what follows feature.Paths
 	uncounted *networks.Bounds        // of what passes uncounted, or is asked of DNS
@@ -90,7 +91,7 @@ func New(ctx context.Context, c Config, o Options) (*Gate, error) {
 	services{g}.collectRecord()
 	g.sync, g.stop = context.WithCancel(context.WithoutCancel(ctx))
 	g.features = g.o.features(services{g}, &g.o)
-	g.witnesses, g.escorts = witnessesOf(g.features), slices.Collect(having[feature.Escort](g))
+	g.witnesses, g.escorts, g.observers = witnessesOf(g.features), slices.Collect(having[feature.Escort](g)), slices.Collect(having[feature.Observer](g))
 	g.own, g.toldBy = ownPaths(g), slices.Clone(commandHeaders[:])
 	for f := range having[feature.Listener](g) {
 		g.toldBy = append(g.toldBy, f.Headers()...)
@@ -203,7 +204,7 @@ func (d *decided) free() {
 
 // shutOut answers somebody who may not join the room, as its features see to that.
 func (g *Gate) shutOut(w http.ResponseWriter, r *http.Request, v *feature.Visit) {
-	v.Room.Count(metrics.Uninvited)
+	v.Count(new(room.Decision))
 	v.Setup.Answers(w.Header(), r)
 	feature.LeaveBody(w.Header(), r)
 	for _, f := range v.Setup.Doorkeepers {

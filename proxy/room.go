@@ -31,7 +31,7 @@ type keptRoom struct {
 // one, completes it.
 func (g *Gate) newRoom(ctx context.Context, s *feature.Setup, counters metrics.Counters) (*keptRoom, error) {
 	r, log, name := &keptRoom{drop: func() bool { return false }}, s.Log, s.Config.Name
-	r.Init(counters)
+	r.Init(counters, g.observers)
 	var err error
 	r.Overrides, err = overrides.Open(ctx, g.o.Clock(), overrides.Config{Config: room.Config{
 		Name: name, Settings: s.Config.Settings, Store: g.o.Store, Gather: g.o.Gather, Slack: g.o.Slack, Clock: g.o.Clock, Uint64: g.o.Uint64, Wait: g.o.Wait,

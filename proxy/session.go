@@ -92,7 +92,7 @@ func present(w http.ResponseWriter, r *http.Request, v *feature.Visit, renew boo
 	if d.Ticket.State == queue.None {
 		return d
 	}
-	v.Room.CountDecision(d)
+	v.Count(&d)
 	v.SetCookies(w.Header(), r, &d)
 	// A check-in counts for the whole refresh interval: their next need not come sooner.
 	d.Ticket.RefreshInterval = max(d.Ticket.RefreshInterval, v.Room.Queue.Settings().RefreshInterval)

@@ -24,7 +24,7 @@ func TestTheAccessLogOfAGateIsReadAsThatOfAnyServer(t *testing.T) {
 	for _, format := range []string{"json", "combined"} {
 		t.Run(format, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "access.log")
-			written, closer, err := openAccessLog(config.AccessLog{To: path, Format: format, Sample: 1})
+			written, file, err := openAccessLog(config.AccessLog{To: path, Format: format, Sample: 1})
 			require.NoError(t, err)
 			f := gatetest.Start(t, gatetest.TrustingLoopback, gatetest.Settings(func(s *queue.Settings) { s.TotalActiveUsers = 10 }),
 				func(_ *proxy.Config, o *proxy.Options) { o.AccessLog = written })
@@ -40,7 +40,7 @@ func TestTheAccessLogOfAGateIsReadAsThatOfAnyServer(t *testing.T) {
 				text, err = os.ReadFile(path)
 				return err == nil && bytes.Count(text, []byte("\n")) == 9
 			})
-			require.NoError(t, closer())
+			require.NoError(t, file.close())
 			r, err := accesslog.NewReader(queue.Settings{}.WithDefaults())
 			require.NoError(t, err)
 			require.NoError(t, r.Read(path, strings.NewReader(string(text))))

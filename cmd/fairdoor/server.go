@@ -30,7 +30,7 @@ type server struct {
 	log      *zap.Logger
 	gate     *proxy.Gate
 	metrics  *programMetrics
-	requests func() error // closes the access log
+	requests *logFile // the access log's file; nil for none
 	public   *listen.Server
 	admin    *http.Server
 	insecure *listen.Server                         // redirects plain HTTP; nil if none is to be
@@ -43,24 +43,24 @@ type server struct {
 // startServer makes a gate and serves it at the addresses of c. Without a record of the rooms'
 // days, the gate keeps one in memory.
 func startServer(ctx context.Context, c *config.Config, gc proxy.Config, store queue.Store, days *record.Record, log *zap.Logger) (*server, error) {
-	requests, closeRequests, err := openAccessLog(c.AccessLog)
+	requests, file, err := openAccessLog(c.AccessLog)
 	if err != nil {
 		return nil, err
 	}
 	tells := new(programMetrics)
 	tells.inForce(c)
 	gate, err := proxy.New(ctx, gc, pace(c.Store, proxy.Options{Store: store, Log: log, AdminToken: c.AdminToken, Record: waitlistRecord(c), History: days, StateDir: c.StateDir,
-		Docs: docs.Handler(), Metrics: tells.source(), AccessLog: requests}))
+		Docs: docs.Handler(), Metrics: tells.source(), AccessLog: requests, Admissions: c.AdmissionsLog}))
 	if err != nil {
-		return nil, errors.Join(err, closeRequests())
+		return nil, errors.Join(err, file.close())
 	}
-	s := &server{config: c, log: log, gate: gate, metrics: tells, requests: closeRequests, failed: make(chan error, 3)}
+	s := &server{config: c, log: log, gate: gate, metrics: tells, requests: file, failed: make(chan error, 3)}
 	if err := s.listen(); err != nil {
 		if s.acme != nil {
 			s.acme.Close()
 		}
 		gate.Close()
-		return nil, errors.Join(err, closeRequests())
+		return nil, errors.Join(err, file.close())
 	}
 	return s, nil
 }
@@ -147,12 +147,16 @@ func (s *server) ended(err error) {
 	}
 }
 
-// run serves until ctx ends or a listener fails, and stops. It reloads at each hangup.
+// run serves until ctx ends or a listener fails, and stops. At each hangup it reloads, and opens the
+// access log again, which may have been renamed.
 func (s *server) run(ctx context.Context, hangups <-chan os.Signal, reload func()) error {
 	s.notify(notifyReady)
 	for {
 		select {
 		case <-hangups:
+			if err := s.requests.reopen(); err != nil {
+				s.log.Error("the access log goes on in the old file", zap.Error(err))
+			}
 			reload()
 		case err := <-s.failed:
 			return errors.Join(err, s.stop())
@@ -228,6 +232,7 @@ func changedButFixed(old, next *config.Config) []string {
 		{"tls", old.TLS, next.TLS},
 		{"log", old.Log, next.Log},
 		{"access_log", old.AccessLog, next.AccessLog},
+		{"admissions_log", old.AdmissionsLog, next.AdmissionsLog},
 		{"progress_timeout", old.ProgressTimeout, next.ProgressTimeout},
 		{"drain_delay", old.DrainDelay, next.DrainDelay},
 		{"shutdown_grace", old.ShutdownGrace, next.ShutdownGrace},
@@ -280,5 +285,5 @@ func (s *server) stop() error {
 	s.gate.Close()
 	err = errors.Join(err, s.admin.Close())
 	s.tasks.Wait()
-	return errors.Join(err, s.requests())
+	return errors.Join(err, s.requests.close())
 }

@@ -34,7 +34,8 @@ func newVisitorCommand() *cobra.Command {
 		Use:   "visitor CODE",
 		Short: "Find a visitor, and say where they are",
 		Long: `Find a visitor of a running gate by the support code that their page shows, by a part of
-what the site calls them, or by their id, and say where they are and what they are told.`,
+what the site calls them, or by their id, and say where they are and what they are told; with
+admissions_log, also what became of them at this gate, and of those who have gone.`,
 		Example: `  fairdoor visitor 7F3K-Q2M9
   fairdoor visitor 7F3K-Q2M9 --let-in`,
 		Args: takes("this takes: fairdoor visitor CODE", func(args []string) bool { return len(args) == 1 }),
@@ -95,6 +96,6 @@ func tellFound(out io.Writer, found *admin.FoundJSON) {
 		fmt.Fprintf(out, "The store of %s does not answer: who is in there is not known.\n", room)
 	}
 	if len(found.Visitors) == 0 {
-		fmt.Fprintln(out, "Nobody is found. Of those who wait, a gate knows those who have checked in at it lately.")
+		fmt.Fprintln(out, "Nobody is found. Of those who wait, a gate knows those who have checked in at it lately; with admissions_log, all who have.")
 	}
 }

@@ -5,6 +5,7 @@ package accesslog
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"math/rand/v2"
@@ -18,6 +19,7 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/feature"
+	"github.com/fairdoor-gate/fairdoor/proxy/handover"
 	"github.com/fairdoor-gate/fairdoor/proxy/metrics"
 	"github.com/fairdoor-gate/fairdoor/proxy/requestid"
 	"github.com/fairdoor-gate/fairdoor/queue"
@@ -36,13 +38,16 @@ type Feature struct {
 	gate   feature.Gate
 	sample float64
 	core   zapcore.Core // that writes a line's message, or its fields
-	lines  *lines
+	lines  lines
 	format func(*request) (message string, fields []zap.Field)
 }
 
 // NewFeature returns what writes an access log.
 func NewFeature(g feature.Gate, c Config) *Feature {
-	f := &Feature{gate: g, sample: cmp.Or(c.Sample, 1), format: inJSON, lines: newLines(c.To)}
+	f := &Feature{gate: g, sample: cmp.Or(c.Sample, 1), format: inJSON, lines: lines{handover.New(func(line []byte) error {
+		_, err := c.To.Write(line)
+		return err
+	})}}
 	encoder := zapcore.NewJSONEncoder(zapcore.EncoderConfig{
 		TimeKey: "time", EncodeTime: zapcore.RFC3339NanoTimeEncoder, EncodeDuration: zapcore.SecondsDurationEncoder,
 	})
@@ -53,25 +58,24 @@ func NewFeature(g feature.Gate, c Config) *Feature {
 	return f
 }
 
-// lastLines is how long the last lines may take to be written: a pipe that nobody reads does not hold
-// up the gate's end.
-const lastLines = time.Second
-
 // Run implements [feature.Runner]: it writes the lines.
 func (f *Feature) Run(ctx context.Context) {
-	written := make(chan struct{})
-	go func() {
-		defer close(written)
-		f.lines.write(ctx, f.gate.Now, func(lost int64) {
-			f.gate.Log().Warn("lines of the access log are left out: they cannot be written, or not as fast as they come", zap.Int64("lines", lost))
-		})
-	}()
-	<-ctx.Done()
-	select {
-	case <-written:
-	case <-time.After(lastLines):
-	}
+	f.lines.Run(ctx, f.gate.Now, func(lost int64) {
+		f.gate.Log().Warn("lines of the access log are left out: they cannot be written, or not as fast as they come", zap.Int64("lines", lost))
+	})
 }
+
+// lines takes lines for the goroutine that writes them.
+type lines struct{ *handover.Queue[[]byte] }
+
+// Write implements [zapcore.WriteSyncer]. It never waits.
+func (l lines) Write(line []byte) (int, error) {
+	l.Give(bytes.Clone(line))
+	return len(line), nil
+}
+
+// Sync does nothing: no line is held back.
+func (lines) Sync() error { return nil }
 
 // Part implements [feature.Feature]: no room has a say.
 func (*Feature) Part(context.Context, *feature.Setup) (feature.Part, error) { return nil, nil }
@@ -159,14 +163,7 @@ func note(r *http.Request, room string, what metrics.Result) *request {
 
 // Visit implements [feature.Witness].
 func (f *Feature) Visit(r *http.Request, v *feature.Visit, d *room.Decision) {
-	what := metrics.ResultOf(*d)
-	switch {
-	case v.Endless != nil:
-		what = metrics.Endless
-	case v.Shut:
-		what = metrics.Uninvited
-	}
-	q := note(r, v.Room.Queue.Name(), what)
+	q := note(r, v.Room.Queue.Name(), v.Result(d))
 	q.setup, q.visitor = v.Setup, d.Ticket.ID
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,6 +22,12 @@ import (
 // maxFound is how many visitors a search finds at most.
 const maxFound = 100
 
+// StatusGone is the Status of somebody who is neither in nor counted in line.
+const StatusGone = "gone"
+
+// LetIn begins the sentence that tells when somebody was let in.
+const LetIn = "They were let in"
+
 // FoundJSON are the visitors that a search has found.
 type FoundJSON struct {
 	Visitors []FoundVisitor `json:"visitors"`
@@ -33,7 +40,7 @@ type FoundVisitor struct {
 	SupportCode string     `json:"supportCode"`
 	ID          string     `json:"id,omitempty"`    // absent of somebody who waits, but in an exact line
 	Label       string     `json:"label,omitempty"` // what the site calls them
-	Status      string     `json:"status"`          // active or waiting
+	Status      string     `json:"status"`          // active, waiting or gone
 	Ahead       bool       `json:"ahead"`           // operators have put them ahead of everybody
 	Story       []Sentence `json:"story"`
 }
@@ -71,10 +78,35 @@ func (a *api) find(ctx context.Context, q string) FoundJSON {
 	return found
 }
 
-// findIn is find in one room. Those who wait are found even if the store does not answer.
+// findIn is find in one room, with what features have kept of visitors: of those who are there it
+// comes first.
 func (a *api) findIn(ctx context.Context, of Room, q string) ([]FoundVisitor, error) {
+	list, failed := a.findPresent(ctx, of, q)
+	for _, part := range a.parts {
+		if part.Past == nil {
+			continue
+		}
+		for _, v := range part.Past(ctx, of, q) {
+			at := slices.IndexFunc(list, func(p FoundVisitor) bool { return p.SupportCode == v.SupportCode })
+			if at < 0 {
+				v.Ahead = of.IsAhead(a.Clock(), v.SupportCode)
+				list = append(list, v)
+				continue
+			}
+			now := list[at].Story
+			if now[0].Text == LetIn && strings.HasPrefix(v.Story[len(v.Story)-1].Text, LetIn) {
+				now = now[1:]
+			}
+			list[at].Story = slices.Concat(v.Story, now)
+		}
+	}
+	return list, failed
+}
+
+// findPresent finds those who are there. Those who wait are found even if the store does not answer.
+func (a *api) findPresent(ctx context.Context, of Room, q string) ([]FoundVisitor, error) {
 	var list []FoundVisitor
-	code, _ := codeIn(q)
+	code, _ := CodeIn(q)
 	known, failed := a.knownBy(ctx, of, q)
 	for p := range of.Queue().Presents(a.Clock()) {
 		if hasLine(of) || len(list) == maxFound || ctx.Err() != nil { // an exact line names them
@@ -93,7 +125,7 @@ func (a *api) findIn(ctx context.Context, of Room, q string) ([]FoundVisitor, er
 	}
 	is := func(id queue.ID, note string) bool {
 		return of.SupportCode([8]byte(id[:8])) == code || strings.EqualFold(q, id.String()) || id == room.SubjectID(of.Queue().Name(), q) ||
-			note != "" && strings.Contains(strings.ToLower(labelOf(note)), strings.ToLower(q)) || known[[8]byte(id[:8])]
+			note != "" && strings.Contains(strings.ToLower(LabelOf(note)), strings.ToLower(q)) || known[[8]byte(id[:8])]
 	}
 	for _, s := range roster.Seated {
 		if is(s.ID, s.Note) {
@@ -127,8 +159,8 @@ func (a *api) knownBy(ctx context.Context, of Room, text string) (known map[[8]b
 // heard has the digits that people may have heard as letters, and leaves out what they add.
 var heard = strings.NewReplacer("-", "", " ", "", "O", "0", "I", "1", "L", "1", "U", "V")
 
-// codeIn is the support code that somebody has written, as gates write it.
-func codeIn(text string) (code string, ok bool) {
+// CodeIn is the support code that somebody has written, as gates write it.
+func CodeIn(text string) (code string, ok bool) {
 	clean := heard.Replace(strings.ToUpper(text))
 	if len(clean) != 8 {
 		return "", false
@@ -144,8 +176,8 @@ func (a *api) describeFound(of Room, short [8]byte, status string) FoundVisitor 
 // seated tells of somebody who is in.
 func (a *api) seated(of Room, s queue.Seat) FoundVisitor {
 	v := a.describeFound(of, [8]byte(s.ID[:8]), "active")
-	v.ID, v.Label = s.ID.String(), labelOf(s.Note)
-	v.Story = []Sentence{{"They were let in", s.AcceptedAt.Time()}, {"If they ask for nothing more, their session ends", s.Expires.Time()}}
+	v.ID, v.Label = s.ID.String(), LabelOf(s.Note)
+	v.Story = []Sentence{{LetIn, s.AcceptedAt.Time()}, {"If they ask for nothing more, their session ends", s.Expires.Time()}}
 	return v
 }
 
@@ -155,7 +187,7 @@ func (a *api) present(of Room, p room.Present) FoundVisitor {
 	v := a.describeFound(of, p.Short, "waiting")
 	v.Story = append(v.Story, Sentence{"They wait. Their place is that of somebody who came", p.Arrived.Time()})
 	if ahead, known := n.Ahead(p.Arrived); known {
-		v.Story = append(v.Story, Sentence{Text: people(ahead, "is", "are") + " ahead of them."})
+		v.Story = append(v.Story, Sentence{Text: People(ahead, "is", "are") + " ahead of them."})
 	}
 	v.Story = append(v.Story, Sentence{Text: "Their page says that they wait " + waitInWords(n.Wait(p.Arrived)) + "."}, Sentence{"Their next check-in is due", p.Due.Time()})
 	return a.goOn(v, n)
@@ -165,7 +197,7 @@ func (a *api) present(of Room, p room.Present) FoundVisitor {
 func (a *api) inLine(of Room, in queue.Waiter) FoundVisitor {
 	n := of.Queue().Numbers()
 	v := a.describeFound(of, [8]byte(in.ID[:8]), "waiting")
-	v.ID, v.Label = in.ID.String(), labelOf(in.Note)
+	v.ID, v.Label = in.ID.String(), LabelOf(in.Note)
 	v.Story = []Sentence{
 		{Text: fmt.Sprintf("They wait, with the ticket number %d, and are number %d in line.", in.Number, in.Ahead+1)},
 		{Text: "Their page says that they wait " + waitInWords(n.WaitAt(queue.Place{Number: in.Number, Ahead: in.Ahead})) + "."},
@@ -230,7 +262,7 @@ func (a *api) favour(r *http.Request, of Room, code string, ahead bool) error {
 // codeOf is the support code of the visitor that a path names.
 func (a *api) codeOf(of Room, text string) (code string, ok bool) {
 	if code, ok := strings.CutPrefix(text, "code:"); ok {
-		return codeIn(code)
+		return CodeIn(code)
 	}
 	id, ok := idOf(of, text)
 	return of.SupportCode([8]byte(id[:8])), ok

@@ -14,17 +14,17 @@ import (
 func forecast(n *estimate.Numbers, then *queue.Settings) []string {
 	switch {
 	case then.Suspended:
-		return []string{fmt.Sprintf("%s in line, and everybody passes from then on.", people(n.Waiting, "is", "are"))}
+		return []string{fmt.Sprintf("%s in line, and everybody passes from then on.", People(n.Waiting, "is", "are"))}
 	case then.AdmitsNobody() && !n.Settings.AdmitsNobody():
-		return []string{people(n.Waiting, "is", "are") + " in line now. Whoever waits, or comes, waits until this is taken back."}
+		return []string{People(n.Waiting, "is", "are") + " in line now. Whoever waits, or comes, waits until this is taken back."}
 	case then.AdmitsEveryone():
-		return []string{fmt.Sprintf("%s in line, and everybody is let in from then on.", people(n.Waiting, "is", "are"))}
+		return []string{fmt.Sprintf("%s in line, and everybody is let in from then on.", People(n.Waiting, "is", "are"))}
 	}
 	now, next := n.Expect(n.Settings), n.Expect(*then)
 	if now == next && next.Rate > 0 {
 		return nil // the change concerns something else
 	}
-	told := []string{people(n.Waiting, "is", "are") + " in line."}
+	told := []string{People(n.Waiting, "is", "are") + " in line."}
 	if next.Rate == 0 {
 		return append(told, "How fast people are let in then cannot be told yet.")
 	}
@@ -40,13 +40,13 @@ func forecast(n *estimate.Numbers, then *queue.Settings) []string {
 		told = append(told, fmt.Sprintf("The last of those in line now is let in within about %s then.", lastIn(next)))
 	}
 	if over := n.Active - then.Slots(); over >= 0 && then.Slots() < n.Settings.Slots() {
-		told = append(told, fmt.Sprintf("Nobody is let in before %s left: nobody who is in is thrown out.", people(over+1, "has", "have")))
+		told = append(told, fmt.Sprintf("Nobody is let in before %s left: nobody who is in is thrown out.", People(over+1, "has", "have")))
 	}
 	return told
 }
 
-// people counts people, with the verb that goes with their number.
-func people(n int, one, many string) string {
+// People counts people, with the verb that goes with their number.
+func People(n int, one, many string) string {
 	switch n {
 	case 0:
 		return "Nobody " + one

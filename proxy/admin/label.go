@@ -9,10 +9,10 @@ import (
 // longestLabel is how long a label may be, in characters.
 const longestLabel = 80
 
-// labelOf is by what operators recognise a visitor, of whom the site says this: it is the text, the
+// LabelOf is by what operators recognise a visitor, of whom the site says this: it is the text, the
 // name in an object, or else the data itself. It is one line, without what cannot be seen, and cut
 // if it is long.
-func labelOf(note string) string {
+func LabelOf(note string) string {
 	text := note
 	var named struct {
 		Name string `json:"name"`

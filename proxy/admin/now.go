@@ -106,7 +106,7 @@ func occupantsOf(ctx context.Context, of Room) *dashboard.Occupants {
 	}
 	o := &dashboard.Occupants{More: len(roster.Seated) > maxOccupants}
 	for _, s := range roster.Seated[:min(len(roster.Seated), maxOccupants)] {
-		o.Names = append(o.Names, dashboard.Occupant{Label: labelOf(s.Note), Code: of.SupportCode([8]byte(s.ID[:8])), Accepted: s.AcceptedAt.Time(), Expires: s.Expires.Time()})
+		o.Names = append(o.Names, dashboard.Occupant{Label: LabelOf(s.Note), Code: of.SupportCode([8]byte(s.ID[:8])), Accepted: s.AcceptedAt.Time(), Expires: s.Expires.Time()})
 	}
 	return o
 }

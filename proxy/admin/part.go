@@ -36,6 +36,10 @@ type Part struct {
 	// Find returns the visitors of a room whom the feature knows by a text; nil for a feature that knows
 	// nobody.
 	Find func(ctx context.Context, of Room, text string) ([]queue.ID, error)
+	// Past returns the visitors of a room of whom the feature has kept what became of them, by their
+	// support code or a part of what the site calls them; nil for a feature that keeps nothing. Each
+	// has a story.
+	Past func(ctx context.Context, of Room, text string) []FoundVisitor
 }
 
 // Tab is a page of rooms that a feature has, and what belongs to it.

@@ -34,7 +34,7 @@ func (a *api) searchVisitors(w http.ResponseWriter, r *http.Request) {
 
 // showVisitor answers with where one visitor is.
 func (a *api) showVisitor(w http.ResponseWriter, r *http.Request, of Room) {
-	code, ok := codeIn(r.PathValue("code"))
+	code, ok := CodeIn(r.PathValue("code"))
 	if !ok {
 		a.problem(w, r, http.StatusNotFound, "A support code has eight letters and digits, such as 7F3K-Q2M9.")
 		return

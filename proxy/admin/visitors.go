@@ -46,11 +46,11 @@ type waiterJSON struct {
 
 func describeSeat(s queue.Seat) visitorJSON {
 	accepted, expires := s.AcceptedAt.Time(), s.Expires.Time()
-	return visitorJSON{ID: s.ID.String(), Label: labelOf(s.Note), Data: json.RawMessage(s.Note), Accepted: &accepted, ExpiresAt: &expires}
+	return visitorJSON{ID: s.ID.String(), Label: LabelOf(s.Note), Data: json.RawMessage(s.Note), Accepted: &accepted, ExpiresAt: &expires}
 }
 
 func describeWaiter(w queue.Waiter) visitorJSON {
-	return visitorJSON{ID: w.ID.String(), Label: labelOf(w.Note), Data: json.RawMessage(w.Note), waiterJSON: &waiterJSON{
+	return visitorJSON{ID: w.ID.String(), Label: LabelOf(w.Note), Data: json.RawMessage(w.Note), waiterJSON: &waiterJSON{
 		Position: w.Ahead + 1, TicketNumber: w.Number, Priority: w.Priority, Until: w.Until.Time(),
 	}}
 }
@@ -132,7 +132,7 @@ func (a *api) idBehind(ctx context.Context, of Room, code string) (id queue.ID, 
 	if err != nil {
 		return id, false, err
 	}
-	code, _ = codeIn(code)
+	code, _ = CodeIn(code)
 	is := func(id queue.ID) bool { return of.SupportCode([8]byte(id[:8])) == code }
 	for _, s := range roster.Seated {
 		if is(s.ID) {

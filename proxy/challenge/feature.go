@@ -161,15 +161,16 @@ func (p *part) take(w http.ResponseWriter, r *http.Request, v *feature.Visit) {
 func (p *part) join(r *http.Request, v *feature.Visit) room.Decision {
 	switch {
 	case v.Endless != nil:
-		v.Room.Count(metrics.Endless)
-		return v.EndlessPlace()
+		d := v.EndlessPlace()
+		v.Count(&d)
+		return d
 	case v.Room.Queue.Suspended():
 		return room.Decision{Ticket: v.Ticket}
 	}
 	asked := v.Request(false, false)
 	asked.Ask = room.Ask{By: room.Question}
 	d := v.Room.Queue.Visit(r.Context(), v.Now, asked)
-	v.Room.CountDecision(d)
+	v.Count(&d)
 	return d
 }
 

@@ -223,3 +223,27 @@ func TestSecondSignalEndsTheProgramAtOnce(t *testing.T) {
 	g.signal(syscall.SIGTERM)
 	assert.NotZero(t, g.exit())
 }
+
+func TestTheAccessLogGoesOnUnderItsNameAfterARename(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "access.log")
+	g := serve(t, nil, "--origin", site(t, hello), "--total-active-users", "5", "--new-users-per-minute", "4", "--access-log-to", path)
+	asks := func(page, file string) {
+		answer, err := http.Get(g.url + page)
+		require.NoError(t, err)
+		require.NoError(t, answer.Body.Close())
+		g.until(page+" is written", func() bool {
+			text, err := os.ReadFile(file)
+			return err == nil && strings.Contains(string(text), page)
+		})
+	}
+	asks("/before", path)
+	require.NoError(t, os.Rename(path, path+".1"))
+	asks("/between", path+".1")
+	g.signal(syscall.SIGHUP)
+	g.until("it is opened again", func() bool { _, err := os.Stat(path); return err == nil })
+	asks("/after", path)
+	old, err := os.ReadFile(path + ".1")
+	require.NoError(t, err)
+	assert.NotContains(t, string(old), "/after")
+}

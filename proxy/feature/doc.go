@@ -36,5 +36,6 @@
 // ([Follower]), hear what the site tells by headers of its answers ([Listener]), note the entries
 // of draws ([Registrar]) and the changes of what rooms go by ([Chronicler]), be told more than its
 // rooms are ([Chooser]), have something to end ([Closer]) or answers to end ([Drainer]), go with
-// requests to their end ([Escort]), and be told what is decided about them ([Witness]). A part may be made anew for each room of a family ([Sharer]).
+// requests to their end ([Escort]), be told what is decided about them ([Witness]), and what becomes
+// of visitors ([Observer]). A part may be made anew for each room of a family ([Sharer]).
 package feature

@@ -46,6 +46,8 @@ type Room struct {
 	syncNow chan struct{} // has a value while a sync is wanted at once
 	urged   atomic.Int64  // when that was last, in nanoseconds since 1970
 	states  sync.Map      // what features keep of the room, by its type
+
+	observers []Observer
 }
 
 // StateOf returns what a feature keeps of a room for as long as the room lasts, by its type; at
@@ -60,8 +62,8 @@ func StateOf[S any](r *Room) *S {
 }
 
 // Init makes a room ready, which has no setup and no queue.
-func (r *Room) Init(counters metrics.Counters) {
-	r.Counters, r.syncNow = counters, make(chan struct{}, 1)
+func (r *Room) Init(counters metrics.Counters, observers []Observer) {
+	r.Counters, r.observers, r.syncNow = counters, observers, make(chan struct{}, 1)
 }
 
 // Setup is the latest configuration of the room. It is never nil while requests can find the room.
@@ -73,10 +75,39 @@ func (r *Room) Use(s *Setup) { r.setup.Store(s) }
 // Settings are those in force.
 func (r *Room) Settings() queue.Settings { return r.Queue.Settings() }
 
+// Decided counts what is decided about a visitor.
+func (r *Room) Decided(s Sight) {
+	r.CountDecision(s.What, s.Decision)
+	for _, o := range r.observers {
+		o.Decided(r, s)
+	}
+}
+
 // Leave takes a visitor's goodbye: they are not counted any more.
 func (r *Room) Leave(now time.Time, t queue.Ticket) {
 	r.Queue.Leave(now, t)
 	r.Count(metrics.Left)
+	r.gone(now, t.ID, Left)
+}
+
+// Revoke ends the session of a visitor, as the site wants it.
+func (r *Room) Revoke(now time.Time, t queue.Ticket) {
+	r.Queue.Revoke(now, t)
+	r.Seats.Cut(t.ID)
+	r.Count(metrics.Revoked)
+	r.gone(now, t.ID, Revoked)
+}
+
+// PutOut ends the connections of a visitor whom operators have taken out.
+func (r *Room) PutOut(now time.Time, id queue.ID) {
+	r.Seats.Cut(id)
+	r.gone(now, id, Removed)
+}
+
+func (r *Room) gone(now time.Time, id queue.ID, why Going) {
+	for _, o := range r.observers {
+		o.Gone(r, now, id, why)
+	}
 }
 
 // SyncSoon has the room synced at once, rather than when the next sync is due; once a second at

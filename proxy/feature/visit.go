@@ -107,6 +107,22 @@ func (v *Visit) Decide(r *http.Request) room.Decision {
 	return d
 }
 
+// Result is what becomes of the visitor's request by a decision.
+func (v *Visit) Result(d *room.Decision) metrics.Result {
+	switch {
+	case v.Endless != nil:
+		return metrics.Endless
+	case v.Shut:
+		return metrics.Uninvited
+	}
+	return metrics.ResultOf(*d)
+}
+
+// Count counts the visitor's request by a decision.
+func (v *Visit) Count(d *room.Decision) {
+	v.Room.Decided(Sight{At: v.Now, Brought: v.Ticket.ID, Ahead: v.Ahead != 0 || v.Priority > 0, Note: v.Note, What: v.Result(d), Decision: *d})
+}
+
 // Owns returns what says whether a cookie that carries no ticket belongs to the sender of a
 // request: by what the cookie was bound to when it was sealed with one of the keys.
 func (s *Setup) Owns(r *http.Request) func(bound []byte, key int) bool {

@@ -99,16 +99,16 @@ func sumOf(o prometheus.Observer) (count uint64, seconds float64) {
 	return m.GetHistogram().GetSampleCount(), m.GetHistogram().GetSampleSum()
 }
 
-// CountDecision counts a request by the decision of the queue, and how long its visitor
-// had waited.
-func (c *Counters) CountDecision(d room.Decision) {
+// CountDecision counts a request by what became of it by the decision of the queue, and how long
+// its visitor had waited.
+func (c *Counters) CountDecision(what Result, d room.Decision) {
 	if d.Fresh && d.Waited > 0 {
 		c.waits.Observe(d.Waited.Seconds())
 	}
 	if d.Crowded {
 		c.Refuse(Crowded)
 	}
-	c.Count(ResultOf(d))
+	c.Count(what)
 }
 
 // ResultOf is what becomes of a request by the decision of the queue.

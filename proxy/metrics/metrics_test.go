@@ -46,7 +46,7 @@ func TestDecisionsAreCountedByWhatBecameOfTheVisitor(t *testing.T) {
 		t.Run(outcome, func(t *testing.T) {
 			m := metrics.New(gate{})
 			c := m.Room("shop")
-			c.CountDecision(d)
+			c.CountDecision(metrics.ResultOf(d), d)
 			text := exposition(m)
 			assert.Contains(t, text, `fairdoor_decisions_total{outcome="`+outcome+`",room="shop"} 1`)
 			waited := `fairdoor_wait_seconds_sum{room="shop"} 0`
@@ -73,7 +73,7 @@ func TestCountingAllocatesNothing(t *testing.T) {
 	c := metrics.New(gate{}).Room("shop")
 	assert.Zero(t, testing.AllocsPerRun(100, func() {
 		c.Count(metrics.Exempt)
-		c.CountDecision(room.Decision{Outcome: room.Admitted, Fresh: true, Waited: time.Minute})
+		c.CountDecision(metrics.Admitted, room.Decision{Outcome: room.Admitted, Fresh: true, Waited: time.Minute})
 	}))
 }
 

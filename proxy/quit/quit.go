@@ -57,7 +57,7 @@ func (f *Feature) serve(w http.ResponseWriter, r *http.Request) {
 		for _, k := range s.Keepers {
 			k.LetGo(&v)
 		}
-		of.Queue.Leave(v.Now, v.Ticket)
+		of.Leave(v.Now, v.Ticket)
 		v.SetCookies(w.Header(), r, &room.Decision{Drop: true})
 	}
 	p, _ := feature.PartOf[*part](s)

@@ -1,17 +1,13 @@
 package record
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"time"
+
+	"github.com/fairdoor-gate/fairdoor/proxy/days"
 )
 
 // line is a line of a day's file: a minute of a room, or a change. Of the same minute, the
@@ -30,11 +26,6 @@ func (l *line) at() time.Time {
 	return l.Change.At
 }
 
-// day is the file of a time.
-func day(at time.Time) string { return at.UTC().Format(time.DateOnly) + suffix }
-
-const suffix = ".jsonl"
-
 // Folder is where the record is in a state directory.
 const Folder = "record"
 
@@ -43,9 +34,12 @@ const Folder = "record"
 // fs.ErrNotExist where no gate has kept a record.
 func Read(stateDir string, from, to time.Time) (rooms map[string]*Excerpt, warnings []string, err error) {
 	rooms = map[string]*Excerpt{}
-	names, err := daysOf(stateDir)
+	names, err := days.List(filepath.Join(stateDir, Folder))
+	if err != nil {
+		err = fmt.Errorf("reading the record: %w", err)
+	}
 	for _, name := range names {
-		if name < day(from) || name > day(to) {
+		if name < days.File(from) || name > days.File(to) {
 			continue
 		}
 		path := filepath.Join(stateDir, Folder, name)
@@ -65,22 +59,6 @@ func Read(stateDir string, from, to time.Time) (rooms map[string]*Excerpt, warni
 	return rooms, warnings, err
 }
 
-// daysOf are the names of the files in a state directory, the oldest first.
-func daysOf(stateDir string) (names []string, err error) {
-	entries, err := os.ReadDir(filepath.Join(stateDir, Folder))
-	if err != nil {
-		return nil, fmt.Errorf("reading the record: %w", err)
-	}
-	for _, e := range entries {
-		date, isDay := strings.CutSuffix(e.Name(), suffix)
-		if _, err := time.Parse(time.DateOnly, date); err == nil && isDay {
-			names = append(names, e.Name())
-		}
-	}
-	slices.Sort(names)
-	return names, nil
-}
-
 // take puts a line with those of its room.
 func take(rooms map[string]*Excerpt, l *line) {
 	e := rooms[l.Room]
@@ -97,30 +75,18 @@ func take(rooms map[string]*Excerpt, l *line) {
 
 // readDay reads the lines of a file, and counts those that it cannot read.
 func readDay(path string, each func(*line)) (bad int, err error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return 0, fmt.Errorf("reading the record: %w", err)
-	}
-	defer func() { _ = file.Close() }()
-	reader := bufio.NewReaderSize(file, 1<<16)
-	for {
-		text, err := reader.ReadBytes('\n')
-		text = bytes.TrimSpace(text)
-		l := line{}
-		switch {
-		case len(text) == 0:
-		case json.Unmarshal(text, &l) != nil || !l.whole():
+	err = days.Read(path, func(text []byte) {
+		var l line
+		if json.Unmarshal(text, &l) != nil || !l.whole() {
 			bad++
-		default:
-			each(&l)
+			return
 		}
-		switch {
-		case errors.Is(err, io.EOF):
-			return bad, nil
-		case err != nil:
-			return bad, fmt.Errorf("reading the record: %w", err)
-		}
+		each(&l)
+	})
+	if err != nil {
+		return bad, fmt.Errorf("reading the record: %w", err)
 	}
+	return bad, nil
 }
 
 // whole says whether a line says what a line has to.

@@ -4,7 +4,6 @@
 //	record.go   the record: what the gate tells it, and what is read from it
 //	minute.go   a minute of a room, and a change
 //	sample.go   how a room stands at a moment, and how minutes are made of that
-//	files.go    the days of the record in the state directory
 //	lines.go    the lines of a day
 //	measure.go  the numbers of a room that have charts and peaks
 //	bands.go    what explains a chart
@@ -24,10 +23,13 @@ package record
 import (
 	"errors"
 	"io/fs"
+	"path/filepath"
 	"sync"
 	"time"
 
 	"go.uber.org/zap"
+
+	"github.com/fairdoor-gate/fairdoor/proxy/days"
 )
 
 const (
@@ -49,7 +51,8 @@ type Record struct {
 	changes map[string][]Change // by room, in the order in which they were noted
 	pending []line              // that are not written yet
 	horizon time.Time           // from which on memory has everything that is known
-	files   *files              // nil without a state directory
+	dir     string              // the state directory; "" for none
+	files   *days.Files[line]   // nil without a state directory
 }
 
 // room is the record of a room in memory.
@@ -67,8 +70,9 @@ func Open(dir string, now time.Time, log *zap.Logger) *Record {
 	if dir == "" {
 		return r
 	}
-	r.files = newFiles(dir, log)
-	r.files.tidy(now)
+	r.dir = dir
+	r.files = days.New(days.Config[line]{Folder: filepath.Join(dir, Folder), Of: "the record of the rooms", At: (*line).at, Keep: Days, Most: MaxBytes, Log: log})
+	r.files.Tidy(now)
 	for name, past := range r.read(r.horizon, now.Add(kept)) {
 		r.changes[name] = past.Changes
 		if len(past.Minutes) > 0 {
@@ -80,7 +84,7 @@ func Open(dir string, now time.Time, log *zap.Logger) *Record {
 
 // read returns what the files have of a time. What cannot be read is logged.
 func (r *Record) read(from, to time.Time) map[string]*Excerpt {
-	rooms, warnings, err := Read(r.files.dir, from, to)
+	rooms, warnings, err := Read(r.dir, from, to)
 	for _, w := range warnings {
 		r.log.Warn("the record is not whole; what cannot be read of it is passed over", zap.String("fault", w))
 	}
@@ -164,6 +168,6 @@ func (r *Record) Close(now time.Time) {
 	r.mu.Unlock()
 	r.flush(now)
 	if r.files != nil {
-		r.files.close()
+		r.files.Close()
 	}
 }

@@ -236,7 +236,7 @@ func (r *Record) flush(now time.Time) {
 	lines := r.pending
 	r.pending = nil
 	r.mu.Unlock()
-	left := r.files.append(now, lines)
+	left := r.files.Append(now, lines)
 	r.mu.Lock()
 	r.keep(append(left, r.pending...))
 	r.mu.Unlock()

@@ -60,6 +60,7 @@ type Config struct {
 	TLS             TLS           `yaml:"tls"`
 	Log             Log           `yaml:"log"`
 	AccessLog       AccessLog     `yaml:"access_log"`
+	AdmissionsLog   time.Duration `yaml:"admissions_log" default:"0s" min:"0s" max:"8784h" usage:"time that it is kept in state_dir what became of each visitor (0s: not at all)"`
 	OriginTimeout   time.Duration `yaml:"origin_timeout" default:"60s" min:"1ms" max:"24h" usage:"time an origin has until its response begins"`
 	ProgressTimeout time.Duration `yaml:"progress_timeout" default:"30s" min:"1ms" max:"24h" usage:"time a visitor's connection may stand still"`
 	DrainDelay      time.Duration `yaml:"drain_delay" default:"0s" min:"0s" max:"24h" usage:"time load balancers have to notice that the gate is stopping"`

@@ -1,4 +1,0 @@
-package admin
-
-// LabelOf is by what operators recognise a visitor.
-var LabelOf = labelOf

@@ -1,0 +1,84 @@
+// Package handover hands over to one goroutine what is made while requests are answered: a disk or a
+// pipe that takes nothing holds up no request, and some of it is lost then.
+package handover
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// Most is how many values wait at most.
+	Most = 4096
+	// tellEvery is how often it is told at most that values are lost.
+	tellEvery = time.Minute
+	// last is how long the last values may take: a pipe that nobody reads does not hold up the end.
+	last = time.Second
+)
+
+// Queue has the values that wait to be taken. It is made by New. Give may be called concurrently.
+type Queue[T any] struct {
+	take func(T) error
+	wait chan T
+	lost atomic.Int64
+}
+
+// New returns a queue of values, which take takes one by one. A value that it fails to take is lost.
+func New[T any](take func(T) error) *Queue[T] {
+	return &Queue[T]{take: take, wait: make(chan T, Most)}
+}
+
+// Give hands over a value, or loses it. It never waits.
+func (q *Queue[T]) Give(value T) {
+	select {
+	case q.wait <- value:
+	default:
+		q.lost.Add(1)
+	}
+}
+
+// Run takes values until ctx has ended, and then those that wait, for a second at most. It tells how
+// many have been lost, as that begins and once a minute while it goes on.
+func (q *Queue[T]) Run(ctx context.Context, now func() time.Time, tell func(lost int64)) {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		q.run(ctx, now, tell)
+	}()
+	<-ctx.Done()
+	select {
+	case <-ended:
+	case <-time.After(last):
+	}
+}
+
+func (q *Queue[T]) run(ctx context.Context, now func() time.Time, tell func(lost int64)) {
+	var at time.Time // when it told last
+	var told int64
+	take := func(value T) {
+		if q.take(value) != nil {
+			q.lost.Add(1)
+		}
+		if lost := q.lost.Load(); lost > told && now().Sub(at) >= tellEvery {
+			told, at = lost, now()
+			tell(lost)
+		}
+	}
+	for {
+		select {
+		case value := <-q.wait:
+			take(value)
+			continue
+		case <-ctx.Done():
+		}
+		for {
+			select {
+			case value := <-q.wait:
+				take(value)
+			default:
+				return
+			}
+		}
+	}
+}
