@@ -36,7 +36,7 @@ func (a *api) addHistory(r *http.Request, v *dashboard.Now, own bool) {
 		past, v.Every = a.Record.Excerpt(v.Room.Name, from, end), time.Minute
 	}
 	if recent := record.Within(past.Minutes, from, end); len(recent) > 1 {
-		v.Charts = chartsOf(recent, past.Changes, end)
+		v.Charts = chartsOf(recent, past.Changes, end, zoneOf(r.URL.Query()))
 	}
 }
 
@@ -103,8 +103,8 @@ func toldShort(c record.Change) string {
 	return what + ", by " + c.By
 }
 
-// chartsOf draws the charts of some minutes, with the changes that operators have made.
-func chartsOf(minutes []record.Minute, changes []record.Change, to time.Time) []template.HTML {
+// chartsOf draws the charts of some minutes, with the times of a zone, and with the changes that operators have made.
+func chartsOf(minutes []record.Minute, changes []record.Change, to time.Time, zone *time.Location) []template.HTML {
 	bands := record.Excerpt{Minutes: minutes, Changes: changes}.Bands()
 	var marks []chart.Mark
 	for _, c := range changes {
@@ -112,7 +112,7 @@ func chartsOf(minutes []record.Minute, changes []record.Change, to time.Time) []
 	}
 	from := minutes[0].At
 	draw := func(l chart.Lines) template.HTML {
-		l.Bands, l.Marks, l.Live, l.From, l.To = bands, marks, true, from, to
+		l.Bands, l.Marks, l.Live, l.From, l.To, l.Zone = bands, marks, true, from, to, zone
 		return template.HTML(l.Figure()) //nolint:gosec // package chart escapes all text
 	}
 	charts := []template.HTML{

@@ -28,15 +28,12 @@ func (a *api) showReport(w http.ResponseWriter, r *http.Request, of Room) {
 
 // reportIn is the report that a query asks for, in the zone that it names, or in UTC.
 func reportIn(query url.Values, of Room, now time.Time) (c report.Config, err error) {
-	c = report.Config{Room: of.Queue().Name(), Event: query.Get("event"), Now: now, Back: pageOf(of, "history")}
-	if c.Zone, err = time.LoadLocation(query.Get("timezone")); err != nil { // browsers have names of their own for zones that they do not know
-		c.Zone = time.UTC
-	}
+	c = report.Config{Room: of.Queue().Name(), Event: query.Get("event"), Now: now, Zone: zoneOf(query), Back: pageOf(of, "history")}
 	if c.Event == "" {
 		c.From, c.To, err = rangeIn(query, c.Zone, now)
 	} else {
 		e := eventNamed(of, c.Event)
-		if c.From, c.To, err = e.Begin(), e.End, nil; e.Name == "" {
+		if c.From, c.To = e.Begin(), e.End; e.Name == "" {
 			err = fmt.Errorf("the room has no event %q", c.Event)
 		}
 	}
@@ -44,6 +41,15 @@ func reportIn(query url.Values, of Room, now time.Time) (c report.Config, err er
 		err = errors.New("that time has not come yet")
 	}
 	return c, err
+}
+
+// zoneOf is the time zone that a query names, or UTC.
+func zoneOf(query url.Values) *time.Location {
+	zone, err := time.LoadLocation(query.Get("timezone"))
+	if err != nil { // browsers have names of their own for zones that they do not know
+		return time.UTC
+	}
+	return zone
 }
 
 // rangeIn is the time that a query asks for: from a moment to another, or a day, which is today where

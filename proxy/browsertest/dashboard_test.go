@@ -121,9 +121,12 @@ func plannedEvents(now time.Time) event.List {
 	}
 }
 
-// pastHours is a record in which a crowd came three hours ago.
+// pastHours is a record that begins two days ago, and in which a crowd came three hours ago.
 func pastHours(dir string, now time.Time) *record.Record {
-	past := record.Open(dir, now.Add(-3*time.Hour), zap.NewNop())
+	past := record.Open(dir, now.Add(-50*time.Hour), zap.NewNop())
+	for at := now.Add(-50 * time.Hour); at.Before(now.Add(-49 * time.Hour)); at = at.Add(5 * time.Second) {
+		past.Observe(at, record.Sample{Room: "shop", At: at, Known: true, Standing: record.Standing{TotalActiveUsers: 15, NewUsersPerMinute: 300}})
+	}
 	var counted record.Counted
 	var waited, told waits.Counter
 	for at := now.Add(-3 * time.Hour); at.Before(now.Add(-time.Minute)); at = at.Add(5 * time.Second) {
@@ -384,10 +387,26 @@ func TestTimesAreToldByTheViewersClock(t *testing.T) {
 	assert.Equal(t, time.UnixMilli(at).In(kolkata).Format("15:04"), browsertest.Eval[string](tab, `document.querySelector('#charts tbody td').textContent`), "the table of a chart")
 	assert.Equal(t, "Time, Asia/Calcutta", browsertest.Eval[string](tab, `document.querySelector('#charts th').textContent`))
 	assert.NotContains(t, tab.Text(), "UTC")
+	tab.Open(d.url + "/rooms/shop?range=7d")
+	tab.Until(`(() => {
+		const ticks = [...document.querySelectorAll('#charts .tick[data-at]')].map(tick => new Date(Number(tick.dataset.at)));
+		return ticks.length && ticks.every(at => at.getHours() === 0 && at.getMinutes() === 0);
+	})()`)
+	tab.Screenshot("dashboard-week")
+
 	tab.Open(d.url + "/rooms/shop/history")
 	today := browsertest.Eval[string](tab, `document.querySelector('.days a').href`)
 	assert.Contains(t, today, "day="+time.Now().In(kolkata).Format(time.DateOnly)+"&timezone=Asia%2FCalcutta")
 	tab.Open(today)
+	assert.Contains(t, tab.Text(), "Times are those of Asia/Calcutta")
+	tab.Do(chromedp.Click(chromedp.CSS(".back a")))
+	tab.Until(`location.pathname === '/rooms/shop/history' && document.querySelector('[name=timezone]').value === 'Asia/Calcutta'`)
+	hour := time.Now().In(kolkata).Truncate(time.Hour)
+	tab.Do(chromedp.SetValue(chromedp.CSS("#from"), hour.Add(-2*time.Hour).Format("2006-01-02T15:04")), chromedp.SetValue(chromedp.CSS("#to"), hour.Add(-time.Hour).Format("2006-01-02T15:04")))
+	tab.Screenshot("dashboard-history")
+	tab.Do(chromedp.Submit(chromedp.CSS("#from")))
+	tab.Until(`location.pathname.endsWith('/report')`)
+	assert.Contains(t, tab.Text(), hour.Add(-2*time.Hour).Format("15:04")+" to ")
 	assert.Contains(t, tab.Text(), "Times are those of Asia/Calcutta")
 
 	browsertest.Call(tab, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})

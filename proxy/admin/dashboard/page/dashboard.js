@@ -105,11 +105,13 @@
     if (!silent.hidden) silent.textContent = `The gate has not answered for ${seconds} seconds: these numbers are old.`;
   };
 
+  const here = new URL(location); // charts of days have ticks at the viewer's midnights
+  here.searchParams.set('timezone', zone);
   const ask = async () => {
     clearTimeout(pending);
     if (document.hidden) return;
     try {
-      const answer = await fetch(location.href, {signal: AbortSignal.timeout(10000), cache: 'no-store'});
+      const answer = await fetch(here, {signal: AbortSignal.timeout(10000), cache: 'no-store'});
       if (answer.status === 401) return location.reload();
       if (answer.ok) {
         update(new DOMParser().parseFromString(await answer.text(), 'text/html'));
@@ -154,6 +156,6 @@
   // A page that is the answer to a form is not asked for again.
   if (!document.querySelector('[data-answer]')) {
     document.addEventListener('visibilitychange', ask);
-    pending = setTimeout(ask, every);
+    pending = setTimeout(ask, 'every' in document.body.dataset ? 0 : every);
   }
 })();
