@@ -21,6 +21,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/origin"
 	"github.com/fairdoor-gate/fairdoor/proxy/record"
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
+	"github.com/fairdoor-gate/fairdoor/proxy/traces"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
@@ -123,6 +124,9 @@ type Options struct {
 
 	// Admissions is how long it is kept in StateDir what became of each visitor; default not at all.
 	Admissions time.Duration
+
+	// Traces make the spans of requests; default none.
+	Traces *traces.Tracer
 
 	// Metrics are what the program around the gate tells Prometheus.
 	Metrics metrics.Source

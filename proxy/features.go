@@ -19,6 +19,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/passes"
 	"github.com/fairdoor-gate/fairdoor/proxy/quit"
 	"github.com/fairdoor-gate/fairdoor/proxy/shed"
+	"github.com/fairdoor-gate/fairdoor/proxy/traces"
 	"github.com/fairdoor-gate/fairdoor/proxy/watch"
 	"github.com/fairdoor-gate/fairdoor/proxy/why"
 )
@@ -43,6 +44,9 @@ func newFeatures(g feature.Gate, o *Options) []feature.Feature {
 		endless.NewFeature(g),
 		check.NewFeature(g),
 		history.NewFeature(g, o.History),
+	}
+	if o.Traces != nil {
+		all = append(all, traces.NewFeature(g, o.Traces))
 	}
 	if o.AccessLog.To != nil {
 		all = append(all, accesslog.NewFeature(g, o.AccessLog))

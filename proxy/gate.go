@@ -87,7 +87,7 @@ func New(ctx context.Context, c Config, o Options) (*Gate, error) {
 	if more := g.o.Metrics; more.Collect != nil {
 		g.metrics.Collect(more.Collect, more.Numbers...)
 	}
-	g.o.Store = g.metrics.Store(g.o.Store)
+	g.o.Store = g.o.Traces.Store(g.metrics.Store(g.o.Store))
 	services{g}.collectRecord()
 	g.sync, g.stop = context.WithCancel(context.WithoutCancel(ctx))
 	g.features = g.o.features(services{g}, &g.o)

@@ -21,6 +21,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/acme"
 	"github.com/fairdoor-gate/fairdoor/proxy/listen"
 	"github.com/fairdoor-gate/fairdoor/proxy/record"
+	"github.com/fairdoor-gate/fairdoor/proxy/traces"
 	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
@@ -30,7 +31,8 @@ type server struct {
 	log      *zap.Logger
 	gate     *proxy.Gate
 	metrics  *programMetrics
-	requests *logFile // the access log's file; nil for none
+	traces   *traces.Tracer // nil for none
+	requests *logFile       // the access log's file; nil for none
 	public   *listen.Server
 	admin    *http.Server
 	insecure *listen.Server                         // redirects plain HTTP; nil if none is to be
@@ -47,14 +49,18 @@ func startServer(ctx context.Context, c *config.Config, gc proxy.Config, store q
 	if err != nil {
 		return nil, err
 	}
-	tells := new(programMetrics)
-	tells.inForce(c)
-	gate, err := proxy.New(ctx, gc, pace(c.Store, proxy.Options{Store: store, Log: log, AdminToken: c.AdminToken, Record: waitlistRecord(c), History: days, StateDir: c.StateDir,
-		Docs: docs.Handler(), Metrics: tells.source(), AccessLog: requests, Admissions: c.AdmissionsLog}))
+	tracer, err := traces.FromEnvironment(ctx, releaseName(), log)
 	if err != nil {
 		return nil, errors.Join(err, file.close())
 	}
-	s := &server{config: c, log: log, gate: gate, metrics: tells, requests: file, failed: make(chan error, 3)}
+	tells := new(programMetrics)
+	tells.inForce(c)
+	gate, err := proxy.New(ctx, gc, pace(c.Store, proxy.Options{Store: store, Log: log, AdminToken: c.AdminToken, Record: waitlistRecord(c), History: days, StateDir: c.StateDir,
+		Docs: docs.Handler(), Metrics: tells.source(), AccessLog: requests, Admissions: c.AdmissionsLog, Traces: tracer}))
+	if err != nil {
+		return nil, errors.Join(err, file.close())
+	}
+	s := &server{config: c, log: log, gate: gate, metrics: tells, requests: file, traces: tracer, failed: make(chan error, 3)}
 	if err := s.listen(); err != nil {
 		if s.acme != nil {
 			s.acme.Close()
@@ -269,6 +275,9 @@ func (s *server) finish(ctx context.Context, l *listen.Server) error {
 	return err
 }
 
+// lastTraces is how long a collector may take that gets the last traces.
+const lastTraces = 3 * time.Second
+
 // stop lets requests finish and ends the server. Some requests never finish, such as a site's event
 // streams: that they were broken off is logged, and is no error.
 func (s *server) stop() error {
@@ -285,5 +294,10 @@ func (s *server) stop() error {
 	s.gate.Close()
 	err = errors.Join(err, s.admin.Close())
 	s.tasks.Wait()
+	ctx, cancel = context.WithTimeout(context.Background(), lastTraces)
+	defer cancel()
+	if err := s.traces.Close(ctx); err != nil {
+		s.log.Warn("the last traces are lost", zap.Error(err))
+	}
 	return errors.Join(err, s.requests.close())
 }
