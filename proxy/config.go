@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"crypto/x509"
 	"math/rand/v2"
 	"net/http"
 	"net/netip"
@@ -127,6 +128,10 @@ type Options struct {
 
 	// Traces make the spans of requests; default none.
 	Traces *traces.Tracer
+
+	// Certificates are those of the listeners before the gate, for warnings of their ends; default
+	// none.
+	Certificates func() []*x509.Certificate
 
 	// Metrics are what the program around the gate tells Prometheus.
 	Metrics metrics.Source

@@ -39,7 +39,7 @@ func newFeatures(g feature.Gate, o *Options) []feature.Feature {
 		edge.NewFeature(g),
 		left.NewFeature(g),
 		measure.NewFeature(g),
-		watch.NewFeature(g),
+		watch.NewFeature(g, o.Certificates),
 		draws.NewFeature(g),
 		endless.NewFeature(g),
 		check.NewFeature(g),

@@ -23,9 +23,8 @@ var (
 
 // programMetrics is what the program tells Prometheus beside its gate.
 type programMetrics struct {
-	certificates func() []*x509.Certificate // those in use; set before anybody can ask
-
 	mu      sync.Mutex
+	in      func() []*x509.Certificate // those in use; nil until the listeners are made
 	digest  string
 	since   time.Time // when the configuration was read
 	refused bool      // whether the last one was
@@ -50,14 +49,33 @@ func (m *programMetrics) refuse() {
 	m.refused = true
 }
 
+// listed are the certificates in use.
+func (m *programMetrics) listed() []*x509.Certificate {
+	m.mu.Lock()
+	in := m.in
+	m.mu.Unlock()
+	if in == nil {
+		return nil
+	}
+	return in()
+}
+
+// use takes in where the certificates in use are.
+func (m *programMetrics) use(in func() []*x509.Certificate) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.in = in
+}
+
 func (m *programMetrics) collect(tell metrics.Tell) {
+	certificates := m.listed()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	tell(buildInfo, 1, releaseName(), runtime.Version())
 	tell(configurationInfo, 1, m.digest)
 	tell(reloadSuccess, metrics.If(!m.refused))
 	tell(configured, float64(m.since.Unix()))
-	for name, end := range endsOf(m.certificates()) {
+	for name, end := range endsOf(certificates) {
 		tell(certificateEnd, float64(end.Unix()), name)
 	}
 }

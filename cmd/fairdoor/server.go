@@ -56,7 +56,7 @@ func startServer(ctx context.Context, c *config.Config, gc proxy.Config, store q
 	tells := new(programMetrics)
 	tells.inForce(c)
 	gate, err := proxy.New(ctx, gc, pace(c.Store, proxy.Options{Store: store, Log: log, AdminToken: c.AdminToken, Record: waitlistRecord(c), History: days, StateDir: c.StateDir,
-		Docs: docs.Handler(), Metrics: tells.source(), AccessLog: requests, Admissions: c.AdmissionsLog, Traces: tracer}))
+		Docs: docs.Handler(), Metrics: tells.source(), AccessLog: requests, Admissions: c.AdmissionsLog, Traces: tracer, Certificates: tells.listed}))
 	if err != nil {
 		return nil, errors.Join(err, file.close())
 	}
@@ -130,7 +130,7 @@ func (s *server) makeServers() error {
 			return err
 		}
 	}
-	s.metrics.certificates = s.certificates
+	s.metrics.use(s.certificates)
 	s.admin = &http.Server{
 		Handler: s.gate.Admin(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second,
 		WriteTimeout: 30 * time.Second, ErrorLog: zap.NewStdLog(s.log),

@@ -35,12 +35,13 @@ func (f *Feature) NoteChange(room string, c overrides.Change) {
 const lookEvery = time.Second
 
 // Run implements [feature.Runner]: it has the webhooks told whether the record of waitlists and passes
-// answers this gate.
+// answers this gate, and that a certificate ends soon.
 func (f *Feature) Run(ctx context.Context) {
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
 	var record switched
 	var seen frequency
+	var told map[string]time.Time
 	for {
 		select {
 		case <-ctx.Done():
@@ -48,6 +49,7 @@ func (f *Feature) Run(ctx context.Context) {
 		case <-ticker.C:
 		}
 		now, fails := f.gate.Now(), f.gate.RecordFailing()
+		told = f.tellOfCertificates(now, told)
 		if !record.turned(now, fails, beginsAfter, beginsAfter) {
 			continue
 		}
@@ -57,4 +59,39 @@ func (f *Feature) Run(ctx context.Context) {
 		}
 		f.hooks.Notify(webhooks.Event{Kind: kind, At: now, Nth: seen.add(now, kind)})
 	}
+}
+
+// soon is how long before its end it is told that a certificate ends, and lastPart that this is in the
+// last part of the time for which it holds at the earliest: what renews itself should be new by then.
+const (
+	soon     = 14 * 24 * time.Hour
+	lastPart = 6
+)
+
+// tellOfCertificates has the webhooks told of certificates that end soon, of each once, and returns
+// which they are told of, by what these are for. All gates that have a certificate tell by one id.
+func (f *Feature) tellOfCertificates(now time.Time, told map[string]time.Time) map[string]time.Time {
+	if f.certificates == nil {
+		return nil
+	}
+	next := map[string]time.Time{}
+	for _, c := range f.certificates() {
+		if left := c.NotAfter.Sub(now); left > min(soon, c.NotAfter.Sub(c.NotBefore)/lastPart) {
+			continue
+		}
+		name := strings.Join(c.DNSNames, ", ")
+		if name == "" {
+			name = c.Subject.CommonName
+		}
+		next[name] = c.NotAfter
+		if told[name].Equal(c.NotAfter) {
+			continue
+		}
+		end := c.NotAfter.UTC().Format(time.RFC3339)
+		f.hooks.Notify(webhooks.Event{
+			Kind: webhooks.CertificateEnds, At: now, Details: map[string]any{"certificate": name, "ends": end},
+			Key: strings.Join([]string{string(webhooks.CertificateEnds), name, end}, "\n"),
+		})
+	}
+	return next
 }

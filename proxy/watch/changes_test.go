@@ -2,8 +2,11 @@ package watch_test
 
 import (
 	"context"
+	"crypto/x509"
+	"fmt"
 	"net/http"
 	"os"
+	"sync"
 	"testing"
 	"time"
 
@@ -55,4 +58,31 @@ func TestWebhooksTellThatTheDatabaseIsAway(t *testing.T) {
 	})
 	f.Soon(func() bool { f.Clock.Add(time.Second); return len(h.all()) == 1 })
 	assert.Equal(t, []string{"record_lost"}, h.all())
+}
+
+func TestWebhooksTellOnceThatACertificateEndsSoon(t *testing.T) {
+	h := newHooked(t)
+	var mu sync.Mutex
+	var in []*x509.Certificate
+	holds := func(f *gatetest.Fixture, days ...int) { // from now on
+		mu.Lock()
+		defer mu.Unlock()
+		in = nil
+		for _, d := range days {
+			end := f.Clock.Now().Add(time.Duration(d) * 24 * time.Hour)
+			in = append(in, &x509.Certificate{DNSNames: []string{fmt.Sprintf("in%d.test", d)}, NotBefore: end.Add(-90 * 24 * time.Hour), NotAfter: end})
+		}
+	}
+	f := gatetest.Start(t, telling(t, h, webhooks.CertificateEnds), func(_ *proxy.Config, o *proxy.Options) {
+		o.Certificates = func() []*x509.Certificate {
+			mu.Lock()
+			defer mu.Unlock()
+			return in
+		}
+	})
+	holds(f, 13, 16)
+	f.Soon(func() bool { return h.deliveries() == 1 })
+	f.Clock.Add(3 * 24 * time.Hour) // so that the other ends in 13 days, too
+	f.Soon(func() bool { return h.deliveries() == 2 })
+	assert.Equal(t, []string{"certificate_ending", "certificate_ending"}, h.all())
 }

@@ -3,6 +3,7 @@ package watch
 
 import (
 	"context"
+	"crypto/x509"
 	"os"
 	"sync"
 	"time"
@@ -95,11 +96,14 @@ type Feature struct {
 	gate  feature.Gate
 	hooks *webhooks.Sender
 	next  Config
+
+	certificates func() []*x509.Certificate // of the gate's listeners; nil for none
 }
 
-// NewFeature returns what has the webhooks of a gate told.
-func NewFeature(g feature.Gate) *Feature {
-	f := &Feature{gate: g, hooks: webhooks.New(webhooks.Options{Gate: nameOf(g), Dir: g.StateDir("webhooks"), Log: g.Log()})}
+// NewFeature returns what has the webhooks of a gate told, whose listeners have certificates; nil for
+// none.
+func NewFeature(g feature.Gate, certificates func() []*x509.Certificate) *Feature {
+	f := &Feature{gate: g, certificates: certificates, hooks: webhooks.New(webhooks.Options{Gate: nameOf(g), Dir: g.StateDir("webhooks"), Log: g.Log()})}
 	g.Metrics().Collect(func(tell metrics.Tell) { collect(tell, f.hooks.Statuses()) }, deliveries, failedTries, waiting)
 	return f
 }

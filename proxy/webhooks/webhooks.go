@@ -56,6 +56,7 @@ const (
 	Changed         Kind = "changed"
 	RecordLost      Kind = "record_lost"
 	RecordBack      Kind = "record_back"
+	CertificateEnds Kind = "certificate_ending"
 	Test            Kind = "test"
 )
 

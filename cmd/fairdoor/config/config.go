@@ -98,7 +98,7 @@ type Webhook struct {
 	Name string `yaml:"name" is:"suffix" usage:"name of the webhook (default: the host of its url)"`
 	URL  string `yaml:"url" is:"webhook" usage:"address that events are posted to"`
 	// Events is empty for all but those of waitlists.
-	Events []string `yaml:"events" choices:"queueing_began,queueing_ended,limit_reached,store_lost,store_back,sold_out,reopened,hold_began,hold_ended,event_prequeueing,event_started,event_ended,origin_failing,origin_back,slowed,not_slowed,changed,record_lost,record_back,waitlist_joined,waitlist_confirmed,waitlist_invited,waitlist_accepted,waitlist_expired,waitlist_put_back,waitlist_moved_up,waitlist_left,waitlist_removed" of:"events such as [queueing_began]" usage:"events that it is told of (default: all but those of waitlists)"`
+	Events []string `yaml:"events" choices:"queueing_began,queueing_ended,limit_reached,store_lost,store_back,sold_out,reopened,hold_began,hold_ended,event_prequeueing,event_started,event_ended,origin_failing,origin_back,slowed,not_slowed,changed,record_lost,record_back,certificate_ending,waitlist_joined,waitlist_confirmed,waitlist_invited,waitlist_accepted,waitlist_expired,waitlist_put_back,waitlist_moved_up,waitlist_left,waitlist_removed" of:"events such as [queueing_began]" usage:"events that it is told of (default: all but those of waitlists)"`
 	// Rooms is empty for all of them.
 	Rooms  []string `yaml:"rooms" is:"room of a webhook" of:"names of rooms" usage:"rooms that it is told of (default: all)"`
 	Secret string   `yaml:"secret" is:"signing secret" outside:"env" usage:"secret that signs what is posted"`
