@@ -63,6 +63,7 @@ func TestAChallengeThatCannotBeShownSaysSo(t *testing.T) {
 	tab.Screenshot("challenge-blocked")
 	assert.Contains(t, tab.Text(), "The check did not load. An extension or your network may be blocking it.")
 	assert.Contains(t, tab.Text(), "Help")
+	assert.Less(t, browsertest.Eval[float64](tab, `document.getElementById("blocked").getBoundingClientRect().top - document.querySelector("h1").getBoundingClientRect().bottom`), 40.0, "there is no gap")
 	provider.Scripts(nil)
 	tab.Until(`document.querySelector("#again a").click(), true`)
 	tab.Until(`document.querySelector(".test-widget button")`)

@@ -237,6 +237,31 @@ func TestHeadingsBreakBetweenWords(t *testing.T) {
 	}
 }
 
+// severalLines are the texts of buttons, and of the support code, that take more than a line.
+const severalLines = `[...document.querySelectorAll('button, #small code')].filter(e => e.checkVisibility()).filter(e => {
+	const text = document.createRange();
+	text.selectNodeContents(e);
+	return new Set([...text.getClientRects()].map(r => Math.round(r.top))).size > 1;
+}).map(e => e.textContent)`
+
+func TestButtonsAndTheSupportCodeTakeALine(t *testing.T) {
+	t.Parallel()
+	server := preview(t)
+	tab := browser.Visitor(t)
+	codes, err := templates.LanguageCodes()
+	require.NoError(t, err)
+	tab.Look(browsertest.Light, 390, 844)
+	for _, code := range codes {
+		tab.Open(server.URL + "/fifo?lang=" + code)
+		tab.Until(`document.querySelector('#tell:not([hidden])')`)
+		browsertest.Eval[bool](tab, `document.querySelector('details').open = true`)
+		assert.Empty(t, browsertest.Eval[[]string](tab, severalLines), code)
+		// Whatever stands before it, the code has no line's end in it.
+		browsertest.Eval[bool](tab, `[...'abcdefghij'].some(() => { document.getElementById('small').prepend('word '); return `+severalLines+`.length; })`)
+		assert.Empty(t, browsertest.Eval[[]string](tab, severalLines), code)
+	}
+}
+
 // touched are the parts of a page that are touched and too low for a finger: 44 px are enough (WCAG 2.5.5).
 const touched = `[...document.querySelectorAll('a, button, input, summary')].filter(e => e.checkVisibility() && e.type !== 'hidden')
 	.filter(e => e.getBoundingClientRect().height < 43.9).map(e => e.outerHTML + ' ' + e.getBoundingClientRect().height)`

@@ -112,12 +112,16 @@ func TestATurnThatNobodyTakesGoesWhenItIsOver(t *testing.T) {
 	s.send("admitted", `{}`)
 	tab.Until(`document.querySelector('#enter.go:not([hidden])')`)
 	assert.Equal(t, "It is your turn.", browsertest.Eval[string](tab, `document.getElementById('note').textContent`))
+	const told = `['label', 'wait', 'by', 'place', 'line', 'way'].map(id => document.getElementById(id)).filter(e => e.checkVisibility() && (e.id === 'way' || e.textContent)).map(e => e.id).join()`
+	assert.Empty(t, browsertest.Eval[string](tab, told), "no wait is told beside it")
+	tab.Screenshot("page-your-turn-paused")
 	tab.Another()
 	tab.Until(`document.title === 'It is your turn – Waiting room'`)
 	from, _ := s.counts()
 	s.let(func() { s.standing = "none" })
 	tab.Until(`!document.querySelector('#enter:not([hidden])') && !document.title.includes('turn')`)
 	s.until(func(checkIns, _ int) bool { return checkIns > from }, "it waits again")
+	tab.Until(told + `.includes('wait')`)
 	require.True(t, browsertest.Eval[bool](tab, marked), "the page was not loaded again")
 }
 

@@ -212,7 +212,7 @@ const read = async answer => {
 // While updates are paused the check-ins go on, so that the place is kept.
 const keep = w => {
   last = w;
-  if (!paused || !interval) paint(w);
+  if (!paused || !interval || !wait.textContent) paint(w);
 };
 const queued = w => {
   lost = failing = false;
@@ -227,13 +227,16 @@ const queued = w => {
   rest();
   lead();
 };
+const bare = text => {
+  for (const id of ['label', 'starts', 'shuffled', 'draw', 'place', 'line', 'by', 'way']) show($(id), false);
+  wait.classList.remove('number', 'unknown');
+  set(wait, text);
+};
 // The answers come without the cookie that they set: each of them would be for somebody new. If it was there before, it has been deleted.
 const strange = () => {
   if (cookie) return enter();
   cookie = lost = failing = false;
-  for (const id of ['label', 'starts', 'shuffled', 'draw', 'place', 'line', 'by', 'way']) show($(id), false);
-  wait.classList.remove('number', 'unknown');
-  set(wait, say.cookies);
+  bare(say.cookies);
   show($('open'), true);
   next = now() + interval;
 };
@@ -341,7 +344,10 @@ const admitted = () => {
   entered = true;
   due = Infinity;
   follow();
-  if (paused) return plan(interval);
+  if (paused) {
+    bare();
+    return plan(interval);
+  }
   const unseen = document.hidden || !document.hasFocus();
   setTimeout(enter, unseen && audio && asked ? 900 : 0);
 };

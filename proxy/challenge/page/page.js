@@ -10,7 +10,10 @@ window.fairdoorAnswered = async (token) => {
   setTimeout(on, 5000 + 5000 * Math.random());
 };
 // Something may keep the widget away, or it shows nothing.
-const blocked = () => { $("blocked").hidden = $("again").hidden = false; };
+const blocked = () => {
+  $("blocked").hidden = $("again").hidden = false;
+  $("widget").style.minHeight = 0;
+};
 const late = setTimeout(() => $("widget").childElementCount || blocked(), 15000);
 document.addEventListener("error", (e) => {
   if (!e.target.src) return;
