@@ -91,7 +91,7 @@ soak: setup ## what takes long: crowds and faults before real gates, Firefox and
 	go test -count 1 -v -timeout $$(($(MINUTES) + 20))m -run "TestTheSameSeedHasTheSameHistory|TestPromisesHold" ./proxy/world -soak $(MINUTES)m
 
 setup:
-	@.ci/setup cc chromium curl redis-server postgres haproxy nginx nginx-njs caddy
+	@.ci/setup cc chromium curl redis-server postgres haproxy nginx nginx-njs caddy systemd-analyze systemd-socket-activate
 
 axe:
 	@.ci/axe $(CACHE)/axe-core

@@ -114,6 +114,8 @@ Type=oneshot
 StandardOutput=file:/walk.log
 StandardError=file:/walk.log
 ExecStart=/bin/sh -c 'exec 2>&1; systemctl is-active fairdoor; fairdoor status --ready; ls -ld /var/lib/fairdoor/; \
+  pid=$$(systemctl show -p MainPID --value fairdoor); /var/lib/dpkg/info/fairdoor.postinst configure; \
+  while kill -0 $$pid; do sleep 0.1; done; systemctl is-active fairdoor && fairdoor status --ready && echo succeeded; \
   systemctl reload fairdoor && echo reloaded; echo nonsense: 1 >>/etc/fairdoor/fairdoor.yaml; systemctl reload fairdoor || echo refused; \
   systemctl is-active fairdoor; systemctl stop fairdoor && systemctl show fairdoor -p Result; \
   systemctl start fairdoor || echo "not started"; journalctl -u fairdoor --no-pager'
@@ -126,7 +128,7 @@ func testPackage(t *testing.T, dist string) {
 	run(t, ".", nil, "cp", one(t, dist, "*_amd64.deb"), filepath.Join(root, "root"))
 	inside := func(args ...string) string { return run(t, ".", nil, "chroot", append([]string{root}, args...)...) }
 	inside("sh", "-c", "apt-get install -y /root/*.deb")
-	inside("systemd-analyze", "verify", "fairdoor.service")
+	inside("systemd-analyze", "verify", "fairdoor.service", "fairdoor.socket")
 	inside("systemd-analyze", "security", "--offline=true", "--threshold=20", "fairdoor.service")
 	inside("systemctl", "enable", "fairdoor")
 	require.NoError(t, os.WriteFile(root+"/etc/systemd/system/walk.service", []byte(walk), 0o600))
@@ -139,7 +141,7 @@ func testPackage(t *testing.T, dist string) {
 	require.NoError(t, err, "%s", console)
 	log, err := os.ReadFile(filepath.Join(root, "walk.log"))
 	require.NoError(t, err)
-	assert.Regexp(t, `(?s)^active\nok\ndrwx------ .*\nreloaded\n.*\nrefused\nactive\nResult=success\n.*\nnot started\n`, string(log))
+	assert.Regexp(t, `(?s)^active\nok\ndrwx------ .*\nactive\nok\nsucceeded\nreloaded\n.*\nrefused\nactive\nResult=success\n.*\nnot started\n`, string(log))
 	assert.Contains(t, string(log), "nonsense: unknown key")
 
 	inside("apt-get", "purge", "-y", "fairdoor")

@@ -135,9 +135,16 @@ func (d *demonstration) startGate(ctx context.Context, origin net.Addr, stderr i
 	if err != nil {
 		return nil, err
 	}
-	s, err := startServer(ctx, c, gate, memstore.New(), nil, log)
+	listeners, err := inherited{}.listen(c)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return nil, fmt.Errorf("%w; is another demo running? try fairdoor demo --listen 127.0.0.1:8081 --admin 127.0.0.1:9091", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s, err := startServer(ctx, c, gate, listeners, memstore.New(), nil, log)
+	if err != nil {
+		closeListeners(listeners)
 	}
 	return s, err
 }

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -140,6 +141,24 @@ func TestTheUnitGivesTheGateTimeToStop(t *testing.T) {
 		}
 	}
 	validConfiguration(t, filepath.Join(repository, "examples", "systemd", "fairdoor.yaml"))
+}
+
+func TestTheSocketIsTheAddressOfTheConfiguration(t *testing.T) {
+	unit := file(t, "examples/systemd/fairdoor.socket")
+	assert.Contains(t, unit, "\nListenStream="+strings.TrimPrefix(objects(t, "examples/systemd/fairdoor.yaml")[""].at("listen").text(), ":")+"\n")
+	assert.Contains(t, unit, "\nFileDescriptorName=listen\n")
+}
+
+func TestSystemdTakesTheUnits(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"fairdoor.service", "fairdoor.socket"} {
+		// The program is not installed here.
+		unit := strings.ReplaceAll(file(t, "examples/systemd/"+name), "/usr/bin/fairdoor ", "/bin/true ")
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(unit), 0o600))
+	}
+	said, err := exec.CommandContext(t.Context(), "systemd-analyze", "verify", filepath.Join(dir, "fairdoor.socket"), filepath.Join(dir, "fairdoor.service")).CombinedOutput()
+	assert.NoError(t, err)
+	assert.NotContains(t, string(said), dir)
 }
 
 func TestComposeShowsVisitorsTheGateAlone(t *testing.T) {

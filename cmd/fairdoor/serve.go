@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -31,8 +33,9 @@ func newServeCommand() *cobra.Command {
 
 Flags go before environment variables (FAIRDOOR_ and the flag in capitals, with _
 for -), which go before the file. SIGHUP reads the configuration again and keeps
-the old one if the new one is faulty. SIGTERM makes /readyz say 503, waits for
---drain-delay, lets requests finish and stops.`,
+the old one if the new one is faulty. SIGUSR2 starts the program that there is
+now in this one's place, and refuses no connection meanwhile. SIGTERM makes
+/readyz say 503, waits for --drain-delay, lets requests finish and stops.`,
 		Example: serveExample,
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -81,28 +84,55 @@ func serve(ctx context.Context, file string, load func() (*config.Config, []conf
 	log.Info("starting", zap.String("version", releaseName()), zap.Int("pid", os.Getpid()), zap.String("config", file), zap.String("store", storeName(c.Store)),
 		zap.Int64("memory_limit_mib", limitMemory(log)>>20))
 
-	st, err := openState(c.StateDir)
+	from, err := inherit()
 	if err != nil {
 		return err
 	}
-	defer closing(log, "state directory", st.close)
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGHUP, succession) // before anyone can know that the gate is there
+	defer signal.Stop(signals)
+	listeners, err := from.listen(c)
+	if err != nil {
+		return err
+	}
+	defer closeListeners(listeners)
+	store, err := openShared(ctx, c.Store, log)
+	if err != nil {
+		return err
+	}
+	var st *state
+	release := sync.OnceFunc(func() {
+		if store != nil {
+			closing(log, "store", store.Close)
+		}
+		if st != nil {
+			closing(log, "state directory", st.close)
+		}
+	})
+	defer release()
+	if err := from.say(isWaiting); err != nil {
+		return err
+	}
+	if st, err = openState(c.StateDir, from.tell != nil); err != nil {
+		return err
+	}
 	gate, err := st.gateConfig(c)
 	if err != nil {
 		return err
 	}
-	store, err := openStore(ctx, c.Store, st, log)
+	if store == nil {
+		if store, err = openEmbedded(st, log); err != nil {
+			return err
+		}
+	}
+	s, err := startServer(ctx, c, gate, listeners, store, record.Open(c.StateDir, time.Now(), log), log)
 	if err != nil {
 		return err
 	}
-	defer closing(log, "store", store.Close)
-	hangups := make(chan os.Signal, 1)
-	signal.Notify(hangups, syscall.SIGHUP) // before anyone can know that the gate is there
-	defer signal.Stop(hangups)
-	s, err := startServer(ctx, c, gate, store, record.Open(c.StateDir, time.Now(), log), log)
-	if err != nil {
-		return err
+	if err := from.say(isReady); err != nil {
+		return errors.Join(err, s.stop())
 	}
-	return s.run(ctx, hangups, func() { s.reload(ctx, load, st) })
+	return s.run(ctx, signals, func() { s.reload(ctx, load, st) }, release)
 }
 
 func closing(log *zap.Logger, what string, closer func() error) {

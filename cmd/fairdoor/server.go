@@ -4,12 +4,10 @@ import (
 	"context"
 	"crypto/x509"
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"os"
 	"reflect"
-	"strings"
 	"sync"
 	"time"
 
@@ -40,11 +38,13 @@ type server struct {
 	at       struct{ visitors, operators net.Addr } // where the listeners are
 	failed   chan error                             // why a listener has ended before the server is stopped
 	tasks    sync.WaitGroup
+
+	listeners []keyed // of visitors, operators and plain HTTP
 }
 
-// startServer makes a gate and serves it at the addresses of c. Without a record of the rooms'
-// days, the gate keeps one in memory.
-func startServer(ctx context.Context, c *config.Config, gc proxy.Config, store queue.Store, days *record.Record, log *zap.Logger) (*server, error) {
+// startServer makes a gate and serves it on the listeners; on an error they are left open.
+// Without a record of the rooms' days, the gate keeps one in memory.
+func startServer(ctx context.Context, c *config.Config, gc proxy.Config, listeners []keyed, store queue.Store, days *record.Record, log *zap.Logger) (*server, error) {
 	requests, file, err := openAccessLog(c.AccessLog)
 	if err != nil {
 		return nil, err
@@ -60,51 +60,31 @@ func startServer(ctx context.Context, c *config.Config, gc proxy.Config, store q
 	if err != nil {
 		return nil, errors.Join(err, file.close())
 	}
-	s := &server{config: c, log: log, gate: gate, metrics: tells, requests: file, traces: tracer, failed: make(chan error, 3)}
-	if err := s.listen(); err != nil {
+	s := &server{config: c, log: log, gate: gate, metrics: tells, requests: file, traces: tracer, failed: make(chan error, 3), listeners: listeners}
+	if err := s.makeServers(); err != nil {
 		if s.acme != nil {
 			s.acme.Close()
 		}
 		gate.Close()
 		return nil, errors.Join(err, file.close())
 	}
+	s.listen()
 	return s, nil
 }
 
-func (s *server) listen() error {
-	if err := s.makeServers(); err != nil {
-		return err
-	}
-	var open []net.Listener
-	for _, at := range []struct{ address, who, key string }{
-		{s.config.Listen, "visitors", "listen"}, {s.config.Admin, "the admin API", "admin"}, {s.config.TLS.Redirect, "plain HTTP", "tls.redirect"},
-	} {
-		if at.address == "" {
-			continue
-		}
-		l, err := net.Listen("tcp", at.address)
-		if err != nil {
-			err = fmt.Errorf("listening for %s (set %s or --%s to choose another address): %w", at.who, at.key, strings.ReplaceAll(at.key, ".", "-"), err)
-			for _, l := range open {
-				err = errors.Join(err, l.Close())
-			}
-			return err
-		}
-		open = append(open, l)
-	}
-	visitors, operators := open[0], open[1]
+func (s *server) listen() {
+	visitors, operators := s.listeners[0], s.listeners[1]
 	s.at.visitors, s.at.operators = visitors.Addr(), operators.Addr()
 	s.tasks.Go(func() { s.ended(s.public.Serve(visitors)) })
 	s.tasks.Go(func() { s.ended(s.admin.Serve(operators)) })
 	if s.insecure != nil {
-		s.tasks.Go(func() { s.ended(s.insecure.Serve(open[2])) })
+		s.tasks.Go(func() { s.ended(s.insecure.Serve(s.listeners[2])) })
 	}
 	if s.acme != nil {
 		s.acme.Start()
 	}
 	s.log.Info("ready", zap.Stringer("listen", visitors.Addr()), zap.Stringer("admin", operators.Addr()),
 		zap.Int("rooms", len(s.config.Rooms)), zap.String("state_dir", s.config.StateDir))
-	return nil
 }
 
 // makeServers makes the servers of the listeners, and what keeps certificates.
@@ -154,16 +134,25 @@ func (s *server) ended(err error) {
 }
 
 // run serves until ctx ends or a listener fails, and stops. At each hangup it reloads, and opens the
-// access log again, which may have been renamed.
-func (s *server) run(ctx context.Context, hangups <-chan os.Signal, reload func()) error {
+// access log again, which may have been renamed. When it is told to be succeeded, it hands over, with
+// release to let go of its store and state.
+func (s *server) run(ctx context.Context, signals <-chan os.Signal, reload, release func()) error {
 	s.notify(notifyReady)
 	for {
 		select {
-		case <-hangups:
-			if err := s.requests.reopen(); err != nil {
-				s.log.Error("the access log goes on in the old file", zap.Error(err))
+		case told := <-signals:
+			if told != succession {
+				if err := s.requests.reopen(); err != nil {
+					s.log.Error("the access log goes on in the old file", zap.Error(err))
+				}
+				reload()
+				continue
 			}
-			reload()
+			next, err := s.succeed()
+			if err == nil {
+				return s.handOver(next, release)
+			}
+			s.log.Error("not handed over: this gate goes on", zap.Error(err))
 		case err := <-s.failed:
 			return errors.Join(err, s.stop())
 		case <-ctx.Done():
@@ -275,8 +264,14 @@ func (s *server) finish(ctx context.Context, l *listen.Server) error {
 	return err
 }
 
-// lastTraces is how long a collector may take that gets the last traces.
-const lastTraces = 3 * time.Second
+// finishAll lets the requests of visitors finish until ctx ends.
+func (s *server) finishAll(ctx context.Context) error {
+	err := s.finish(ctx, s.public)
+	if s.insecure != nil {
+		err = errors.Join(err, s.finish(ctx, s.insecure))
+	}
+	return err
+}
 
 // stop lets requests finish and ends the server. Some requests never finish, such as a site's event
 // streams: that they were broken off is logged, and is no error.
@@ -284,20 +279,24 @@ func (s *server) stop() error {
 	s.gate.Drain()
 	ctx, cancel := context.WithTimeout(context.Background(), s.config.ShutdownGrace)
 	defer cancel()
-	err := s.finish(ctx, s.public)
-	if s.insecure != nil {
-		err = errors.Join(err, s.finish(ctx, s.insecure))
-	}
+	err := s.finishAll(ctx)
 	if s.acme != nil {
 		s.acme.Close()
 	}
 	s.gate.Close()
-	err = errors.Join(err, s.admin.Close())
+	return errors.Join(err, s.admin.Close(), s.end())
+}
+
+// lastTraces is how long a collector may take that gets the last traces.
+const lastTraces = 3 * time.Second
+
+// end waits for the server's tasks, and closes what they tell of requests.
+func (s *server) end() error {
 	s.tasks.Wait()
-	ctx, cancel = context.WithTimeout(context.Background(), lastTraces)
+	ctx, cancel := context.WithTimeout(context.Background(), lastTraces)
 	defer cancel()
 	if err := s.traces.Close(ctx); err != nil {
 		s.log.Warn("the last traces are lost", zap.Error(err))
 	}
-	return errors.Join(err, s.requests.close())
+	return s.requests.close()
 }

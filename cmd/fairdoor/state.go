@@ -20,8 +20,8 @@ type state struct {
 }
 
 // openState makes the directory with mode 0700 where it is missing, and locks it for this
-// process.
-func openState(dir string) (*state, error) {
+// process. A gate that succeeds another one waits for it to let go.
+func openState(dir string, succeeds bool) (*state, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("making the state directory (set state_dir or --state-dir to choose another): %w", err)
 	}
@@ -29,7 +29,11 @@ func openState(dir string) (*state, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the state directory (set state_dir or --state-dir to choose another): %w", err)
 	}
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+	how := syscall.LOCK_EX
+	if !succeeds {
+		how |= syscall.LOCK_NB
+	}
+	if err := syscall.Flock(int(lock.Fd()), how); err != nil {
 		_ = lock.Close()
 		if !errors.Is(err, syscall.EWOULDBLOCK) {
 			return nil, fmt.Errorf("locking the state directory: %w", err)

@@ -30,10 +30,15 @@ func storeName(name string) string {
 	return strings.Join(redisstore.Servers(name), ",")
 }
 
-// openStore opens the embedded store, or the Redis at a URL.
-func openStore(ctx context.Context, name string, st *state, log *zap.Logger) (queue.Store, error) {
+// openEmbedded opens the store that is not shared.
+func openEmbedded(st *state, log *zap.Logger) (queue.Store, error) {
+	return memstore.Config{Dir: st.dir, SinceBoot: sinceBoot, OnLoss: logLoss(log, st.dir)}.Open()
+}
+
+// openShared opens the Redis at a URL. Without one there is no shared store: nil.
+func openShared(ctx context.Context, name string, log *zap.Logger) (queue.Store, error) {
 	if name == inProcess {
-		return memstore.Config{Dir: st.dir, SinceBoot: sinceBoot, OnLoss: logLoss(log, st.dir)}.Open()
+		return nil, nil
 	}
 	redis.SetLogger(clientLog{log})
 	store, warnings, err := redisstore.Open(ctx, name)

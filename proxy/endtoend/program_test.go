@@ -141,13 +141,21 @@ func (g *gate) start() {
 
 func (g *gate) launch() {
 	g.t.Helper()
+	if g.files > 0 {
+		g.launchBy(exec.Command("/bin/sh", "-c", fmt.Sprintf(`ulimit -n %d; exec "$0" "$@"`, g.files)))
+		return
+	}
+	g.launchBy(exec.Command("/usr/bin/env"))
+}
+
+// launchBy has a command start the program, which it is given with its arguments.
+func (g *gate) launchBy(cmd *exec.Cmd) {
+	g.t.Helper()
 	if g.log == nil {
 		g.log = &output{}
 	}
-	g.cmd, g.ended = exec.Command(program, g.args...), make(chan struct{})
-	if g.files > 0 {
-		g.cmd = exec.Command("/bin/sh", append([]string{"-c", fmt.Sprintf(`ulimit -n %d; exec "$0" "$@"`, g.files), program}, g.args...)...)
-	}
+	cmd.Args = append(append(cmd.Args, program), g.args...)
+	g.cmd, g.ended = cmd, make(chan struct{})
 	g.cmd.Env, g.cmd.Stderr, g.cmd.Stdout = slices.Concat(bare, g.env), g.log, g.log
 	require.NoError(g.t, g.cmd.Start())
 	go func(cmd *exec.Cmd, ended chan struct{}) {

@@ -84,3 +84,5 @@ func TestAcceptedVisitorsAreNoSlowerWhileTheStoreHangs(t *testing.T) {
 	t.Logf("p99 of accepted visitors: %v while the store answers, %v while it hangs", calm, hanging)
 	assert.LessOrEqual(t, hanging[0], calm[turns/2]+5*time.Millisecond)
 }
+
+func TestAGateIsReplacedUnderTwentyThousandRequests(t *testing.T) { replace(t, 10_000) }

@@ -35,6 +35,8 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
@@ -91,6 +93,13 @@ type Server struct {
 
 	balancers netset.Set
 	serves    func(host string) bool
+
+	connections atomic.Int64 // of net/http, without those that are hijacked
+
+	mu        sync.Mutex
+	listeners []net.Listener
+	accepting sync.WaitGroup // of listeners
+	retired   bool
 }
 
 // New makes a server of cfg. A certificate that cannot be read is an error.
@@ -121,7 +130,7 @@ func New(cfg Config) (*Server, error) {
 		},
 		BaseContext: s.context,
 		ConnContext: s.connContext,
-		ConnState:   s.tunnels.watch,
+		ConnState:   s.watch,
 		ErrorLog:    errorLog(cfg.Log),
 	}
 	if len(cfg.Certificates) > 0 || cfg.Managed != nil {
@@ -139,6 +148,10 @@ func New(cfg Config) (*Server, error) {
 // Shutdown, and an error if l fails. It may be called for several listeners.
 func (s *Server) Serve(l net.Listener) error {
 	acceptLater(l, s.http.ReadHeaderTimeout)
+	if !s.accept(l) {
+		return l.Close()
+	}
+	defer s.accepting.Done()
 	l = &listener{Listener: l, server: s}
 	var err error
 	if s.certs != nil {
@@ -146,10 +159,41 @@ func (s *Server) Serve(l net.Listener) error {
 	} else {
 		err = s.http.Serve(l)
 	}
-	if errors.Is(err, http.ErrServerClosed) {
+	if s.isRetired() {
 		return nil
 	}
 	return fmt.Errorf("serving %v: %w", l.Addr(), err)
+}
+
+// accept counts a listener, unless no more connections are accepted.
+func (s *Server) accept(l net.Listener) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.retired {
+		s.listeners = append(s.listeners, l)
+		s.accepting.Add(1)
+	}
+	return !s.retired
+}
+
+func (s *Server) isRetired() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.retired
+}
+
+// watch is an http.Server's ConnState.
+func (s *Server) watch(c net.Conn, state http.ConnState) {
+	switch state {
+	case http.StateNew:
+		s.connections.Add(1)
+	case http.StateClosed:
+		s.connections.Add(-1)
+	case http.StateHijacked:
+		s.connections.Add(-1)
+		s.tunnels.hijacked(c)
+	case http.StateActive, http.StateIdle:
+	}
 }
 
 // Reload reads the certificate files again. On an error all the old certificates stay in use.
@@ -177,6 +221,7 @@ func (s *Server) Certificates() (list []*x509.Certificate) {
 // error, because some never end by themselves. When Shutdown returns, the handlers of tunnels have
 // returned.
 func (s *Server) Shutdown(ctx context.Context) error {
+	s.retire(ctx)
 	s.bound.Close() // streams that are held are requests
 	err := s.http.Shutdown(ctx)
 	s.tunnels.wait(ctx)
@@ -192,6 +237,34 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	// The handlers that are left end soon: their connections are closed.
 	s.tunnels.wait(context.Background())
 	return err
+}
+
+// settled is how long connections that were accepted have until their request is being answered.
+const settled = 250 * time.Millisecond
+
+// retire has the server accept no more connections, closes those that are idle, and lets the others
+// answer their request and end. It waits for that only until they are settled: from the beginning of
+// its Shutdown on, net/http drops a connection whose request it has just read.
+func (s *Server) retire(ctx context.Context) {
+	s.mu.Lock()
+	s.retired = true
+	for _, l := range s.listeners {
+		_ = l.Close() // it may be closed already
+	}
+	s.mu.Unlock()
+	s.accepting.Wait()
+	s.http.SetKeepAlivesEnabled(false)
+	ctx, cancel := context.WithTimeout(ctx, settled)
+	defer cancel()
+	look := time.NewTicker(time.Millisecond)
+	defer look.Stop()
+	for s.connections.Load() > 0 {
+		select {
+		case <-look.C:
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // serve answers one request, and cuts it off if it makes no progress.

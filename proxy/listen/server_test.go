@@ -238,6 +238,41 @@ func TestShutdownLetsRequestsFinish(t *testing.T) {
 	assert.NoError(t, soon(t, down))
 }
 
+// accepts tells when a connection has been accepted.
+type accepts struct {
+	net.Listener
+	told chan struct{}
+}
+
+func (a accepts) Accept() (net.Conn, error) {
+	c, err := a.Listener.Accept()
+	if err == nil {
+		close(a.told)
+	}
+	return c, err
+}
+
+func TestShutdownAnswersRequestsThatAreBeingRead(t *testing.T) {
+	t.Parallel()
+	s, err := listen.New(handler(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }))
+	require.NoError(t, err)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	served, accepted := make(chan error, 1), make(chan struct{})
+	go func() { served <- s.Serve(accepts{l, accepted}) }()
+	conn := dial(t, l.Addr().String())
+	_, err = io.WriteString(conn, "GET / HTTP/1.1\r\n")
+	require.NoError(t, err)
+	soon(t, accepted)
+	down := make(chan error, 1)
+	go func() { down <- s.Shutdown(context.Background()) }()
+	assert.NoError(t, soon(t, served), "nobody new is let in")
+	_, err = io.WriteString(conn, "Host: x\r\n\r\n")
+	require.NoError(t, err)
+	assert.Equal(t, http.StatusTeapot, status(t, conn))
+	assert.NoError(t, soon(t, down))
+}
+
 func TestShutdownBreaksOffRequestsAtItsEnd(t *testing.T) {
 	t.Parallel()
 	started := make(chan struct{})

@@ -3,7 +3,6 @@ package listen
 import (
 	"context"
 	"net"
-	"net/http"
 	"sync"
 )
 
@@ -17,11 +16,8 @@ type tunnels struct {
 	idle     chan struct{} // closed when no handler is left; nil while nobody waits
 }
 
-// watch is an http.Server's ConnState.
-func (t *tunnels) watch(c net.Conn, state http.ConnState) {
-	if state != http.StateHijacked {
-		return
-	}
+// hijacked keeps a connection that net/http forgets.
+func (t *tunnels) hijacked(c net.Conn) {
 	ours := connOf(c)
 	if ours == nil {
 		return
