@@ -39,10 +39,10 @@ type Boundaries []Boundary
 type Boundary struct {
 	At Instant
 
-	// Cut is when a longer bucket was cut there: visitors who have not checked in since are counted
-	// where that one begins. It is 0 where a bucket ended into which people were arriving, and
-	// where the longer bucket begins itself.
-	Cut Instant
+	// Settles is when everybody in the bucket is counted there, if a longer bucket was cut:
+	// until they check in they are counted where that one begins. It is 0 where a bucket ended into
+	// which people were arriving, and where the longer bucket begins itself.
+	Settles Instant
 }
 
 // Find returns which is the first boundary at a moment or after it, and whether it is at that

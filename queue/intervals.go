@@ -1,6 +1,9 @@
 package queue
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // leastJitter is the least jitter of refresh intervals where every check-in is a draw.
 // Without jitter, slots could open and visitors check in at the same rhythm: then some
@@ -23,3 +26,63 @@ func (s *Settings) Intervals() (least, most, step time.Duration) {
 	}
 	return least, most, time.Millisecond
 }
+
+// farShare is which part of the wait that is ahead may pass until the next check-in. So a line may
+// become as many times as fast while its visitors are away, and none of them misses their turn.
+const farShare = 10
+
+// FarInterval is the refresh interval of a visitor with so many people ahead, if that is longer than
+// [Settings.RefreshInterval]: a farShare-th of the time that the allowance of each minute takes to let
+// these in, and never longer than RefreshIntervalMax. Who draws, or has a place in an exact line, asks
+// as often wherever they are.
+func (s *Settings) FarInterval(ahead float64) time.Duration {
+	return min(s.farthest(), time.Duration(ahead*s.apiece()/farShare)*time.Millisecond)
+}
+
+// farthest is the longest refresh interval of visitors who are far from the head; 0 if they ask as
+// often as others. Their places last for two of them.
+func (s *Settings) farthest() time.Duration {
+	if longest := min(s.RefreshIntervalMax, s.QueueTicketTTL/2).Truncate(time.Second); longest > s.RefreshInterval && s.Method.OrdersBuckets() {
+		return longest
+	}
+	return 0
+}
+
+// apiece is how long it takes at least to let in one visitor, in milliseconds: sessions may end at any
+// time, and the allowance of a minute lets in no more.
+func (s *Settings) apiece() float64 {
+	return float64(time.Minute.Milliseconds()) / float64(max(s.Allowance(), 1))
+}
+
+// Returning is how soon after a check-in visitors make the next one who stay: so many milliseconds
+// more for each of the people ahead of them, and never later than all do.
+type Returning struct {
+	Near, All time.Duration
+	Each      float64
+}
+
+// Returning is how soon after a check-in visitors make the next one. Of those who have been told an
+// interval, the people ahead have become fewer by one in farShare at most.
+func (s *Settings) Returning() Returning {
+	near := s.ReturnsWithin()
+	r := Returning{Near: near, All: max(near, s.ReturnsAfter(s.farthest()))}
+	if r.All > near {
+		r.Each = (1 + s.RefreshJitter) * s.apiece() / (farShare - 1)
+	}
+	return r
+}
+
+// Within is how soon after a check-in everybody makes the next one who stays, and has at most so
+// many people ahead.
+func (r Returning) Within(ahead int) time.Duration {
+	return min(r.All, r.Near+time.Duration(math.Ceil(float64(ahead)*r.Each))*time.Millisecond)
+}
+
+// ReturnsAfter is how soon after a check-in somebody makes the next one who asks after about so long.
+func (s *Settings) ReturnsAfter(interval time.Duration) time.Duration {
+	return WholeSeconds(time.Duration(float64(interval)*(1+s.RefreshJitter))) + s.CheckInSlack()
+}
+
+// AllReturnWithin is how soon after a check-in every visitor makes the next one who stays, wherever
+// in line.
+func (s *Settings) AllReturnWithin() time.Duration { return s.Returning().All }

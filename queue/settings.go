@@ -25,7 +25,8 @@ type Settings struct {
 	Method                Method        `yaml:"queueing_method" default:"fifo" usage:"who gets a free slot"`
 	QueueAll              bool          `yaml:"queue_all" default:"false" usage:"hold every new visitor"`
 	Suspended             bool          `yaml:"suspended" default:"false" usage:"switch the room off"`
-	RefreshInterval       time.Duration `yaml:"refresh_interval" default:"20s" min:"1s" max:"24h" usage:"time between two check-ins of who waits"`
+	RefreshInterval       time.Duration `yaml:"refresh_interval" default:"20s" min:"1s" max:"24h" usage:"time between two check-ins of who waits and is near the head"`
+	RefreshIntervalMax    time.Duration `yaml:"refresh_interval_max" default:"2m" min:"1s" max:"24h" usage:"longest time between two check-ins of who is far from the head"`
 	RefreshJitter         float64       `yaml:"refresh_jitter" default:"0.15" min:"0" max:"0.5" usage:"fraction by which a check-in is moved at random"`
 	Bucket                time.Duration `yaml:"bucket" default:"0s" min:"0s" max:"24h" live:"no" usage:"arrival times are rounded down to this (0s: as finely as the order needs)"`
 	Pacing                Pacing        `yaml:"pacing" default:"auto" usage:"when a minute's allowance is released"`
@@ -271,12 +272,12 @@ func (s *Settings) PlaceKept() time.Duration {
 // PlaceLasts is for how long after a check-in a visitor can come back to a place at most,
 // with an exact line or without.
 func (s Settings) PlaceLasts() time.Duration {
-	return max(s.QueueTicketTTL, s.LineDropout, s.ReturnsWithin())
+	return max(s.QueueTicketTTL, s.LineDropout, s.AllReturnWithin())
 }
 
-// ReturnsWithin is how soon after a check-in every visitor who stays makes the next one. A
-// store that does not know all places in an exact line waits for so long before it gives
-// slots away.
+// ReturnsWithin is how soon after a check-in every visitor near the head who stays makes the next
+// one. A store that does not know all places in an exact line waits for so long before it gives
+// slots away. How soon others do is [Settings.AllReturnWithin].
 func (s Settings) ReturnsWithin() time.Duration {
 	_, interval, _ := s.Intervals()
 	if s.Method.Draws() {

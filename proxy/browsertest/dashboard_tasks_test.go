@@ -194,21 +194,6 @@ func TestFindWhyNobodyGetsInAndHalveTheWait(t *testing.T) {
 	})
 }
 
-func TestSayWhatThereIsToBuy(t *testing.T) {
-	eachHand(t, func(t *testing.T, d *desk, h *hands) {
-		h.tab.Open(d.url + "/rooms/shop/message")
-		assert.GreaterOrEqual(t, browsertest.Eval[float64](h.tab, `Math.min(...[...document.querySelectorAll('.items [name="item.price"], .items [name="item.left"]')].map(e => e.clientWidth))`), 64.0, "a price can be read")
-		h.fill(`[name="item.name"]`, "Seat")
-		h.fill(`[name="item.price"]`, "49 €")
-		browsertest.Eval[int](h.tab, `{document.querySelector('[name="item.soldOut"]').checked = true; 0}`)
-		h.isWhole()
-		h.tab.Screenshot("dashboard-task-items-" + h.by)
-		h.press(`#items-form .main`, `document.querySelector('.answer .main')`)
-		h.press(`.answer .main`, `document.querySelector('.done')`)
-		h.tab.Until(`document.querySelector('[name="item.soldOut"]').checked && !document.querySelector('[name="item.left"]').value`)
-	})
-}
-
 func TestValuesOfAChartAreReadByKeyboardAndFinger(t *testing.T) {
 	eachHand(t, func(t *testing.T, d *desk, h *hands) {
 		h.tab.Open(d.url + "/rooms/shop")

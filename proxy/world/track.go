@@ -92,5 +92,5 @@ func (h *History) quietBut(kind string, from, to time.Duration) bool {
 // longestInterval is the longest time from one check-in to the next, and the way.
 func (h *History) longestInterval() time.Duration {
 	s := h.Plan.Settings
-	return time.Duration(float64(s.RefreshInterval)*(1+s.RefreshJitter))*2 + 2*time.Second
+	return max(time.Duration(float64(s.RefreshInterval)*(1+s.RefreshJitter))*2, s.Returning().Within(len(h.Plan.People))) + 2*time.Second
 }

@@ -19,11 +19,10 @@ type crowd struct {
 	arrivals *arrivals        // nil where nobody knows
 }
 
-func newCrowd(v *queue.View, settings *queue.Settings, slack time.Duration, a *arrivals) crowd {
+func newCrowd(v *queue.View, settings *queue.Settings, a *arrivals) crowd {
 	c := crowd{at: v.Now, settled: settled(v, settings), buckets: queue.Reserve(v.Open, v.Buckets), longest: settings.LongestBucket(), arrivals: a}
-	everybodyBackSince := v.Now.Add(-settings.ReturnsWithin() - slack)
 	for _, b := range v.Boundaries {
-		if b.Cut <= everybodyBackSince {
+		if b.Settles <= v.Now {
 			c.begins = append(c.begins, b.At)
 		}
 	}

@@ -117,7 +117,7 @@ func (e *Estimator) Scores() (quarters []Score, total Score) { return e.scores.g
 func (e *Estimator) Waits() (waited, told waits.Counter) { return e.scores.waits() }
 
 func (e *Estimator) crowd(v *queue.View, settings *queue.Settings) crowd {
-	return newCrowd(v, settings, e.slack, &e.arrivals)
+	return newCrowd(v, settings, &e.arrivals)
 }
 
 // newNumbers are the numbers by a view. The caller holds mu.

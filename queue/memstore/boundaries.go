@@ -44,7 +44,7 @@ type segment struct {
 // arriving now ends with the last arrival bucket that is over. One that is older is cut into equal
 // parts of its time.
 func (b *boundaries) cutSegments(segments []segment, least int) queue.Boundaries {
-	ahead, now := 0, b.now.Floor(queue.ArrivalTime)
+	ahead, now, returning := 0, b.now.Floor(queue.ArrivalTime), b.settings.Returning()
 	next := make(queue.Boundaries, 0, len(segments)+1)
 	for _, s := range segments {
 		most, spare := max(least, ahead/queue.CutShare), queue.MaxBoundaries-len(next)
@@ -53,8 +53,9 @@ func (b *boundaries) cutSegments(segments []segment, least int) queue.Boundaries
 		switch {
 		case !open && s.settled && parts > 1:
 			next = append(next, queue.Boundary{At: s.At})
+			settles := b.now.Add(returning.Within(ahead+s.people) + b.slack)
 			for i := 1; i < parts; i++ {
-				next = append(next, queue.Boundary{At: s.At + (s.end-s.At)*queue.Instant(i)/queue.Instant(parts), Cut: b.now})
+				next = append(next, queue.Boundary{At: s.At + (s.end-s.At)*queue.Instant(i)/queue.Instant(parts), Settles: settles})
 			}
 		case s.fine && spare > 0 && (s.people > 0 || open || !s.settled):
 			next = append(next, s.Boundary)
@@ -73,7 +74,6 @@ func millis(d time.Duration) float64 { return float64(d.Milliseconds()) }
 // which people are counted.
 func (b *boundaries) segments(buckets []queue.BucketCount) []segment {
 	longest := b.settings.LongestBucket()
-	settled := b.now.Add(-b.settings.ReturnsWithin() - b.slack)
 	list := make([]segment, 0, len(b.list)+8)
 	for _, fine := range b.list {
 		list = append(list, segment{Boundary: fine, fine: true})
@@ -87,9 +87,9 @@ func (b *boundaries) segments(buckets []queue.BucketCount) []segment {
 	list = slices.CompactFunc(list, func(a, b segment) bool { return a.At == b.At })
 	for i := range list {
 		s := &list[i]
-		s.end, s.settled = s.At.Floor(longest).Add(longest), s.Cut <= settled
+		s.end, s.settled = s.At.Floor(longest).Add(longest), s.Settles <= b.now
 		if i+1 < len(list) && list[i+1].At <= s.end {
-			s.end, s.settled = list[i+1].At, s.settled && list[i+1].Cut <= settled
+			s.end, s.settled = list[i+1].At, s.settled && list[i+1].Settles <= b.now
 		}
 		for len(buckets) > 0 && buckets[0].Bucket < s.end {
 			s.people += buckets[0].Waiting

@@ -197,7 +197,7 @@ func (j *journal) gaps(list gaps) {
 func (j *journal) counts(l *cells, fine queue.Boundaries, now queue.Instant) {
 	var fields []uint64
 	for _, b := range fine {
-		fields = append(fields, uint64(b.At), uint64(b.Cut))
+		fields = append(fields, uint64(b.At), uint64(b.Settles))
 	}
 	j.record(kindBoundaries, nil, fields...)
 	j.begin(kindCounts, nil, uint64(now))

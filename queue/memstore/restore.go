@@ -119,7 +119,7 @@ func (r *room) noteLoss(reason error) {
 
 // recoversAt is when each session that a damaged journal has lost is known again, by
 // its ticket, or has ended; zero if that is past, or nothing was lost. Until then
-// nobody is let in. Those in line are present again by then, too.
+// nobody is let in. Those near the head of the line are present again by then, too.
 func (r *room) recoversAt() queue.Instant {
 	if r.lost == 0 {
 		return 0

@@ -253,7 +253,7 @@ func (p *restored) applyBoundaries(b []byte) bool {
 		if len(c) < 16 {
 			return false
 		}
-		p.boundaries = append(p.boundaries, queue.Boundary{At: instant(c), Cut: instant(c[8:])})
+		p.boundaries = append(p.boundaries, queue.Boundary{At: instant(c), Settles: instant(c[8:])})
 	}
 	return true
 }

@@ -40,7 +40,7 @@ type rules struct {
 	Leases     bool   `json:"leases"`  // a session that is granted for a lease lasts only so long
 	Remember   int64  `json:"place"`   // how long the store remembers who was let in: longer than a place can be left and come back to
 	Dropout    int64  `json:"dropout"` // how long a place in an exact line lasts from a check-in
-	Back       int64  `json:"back"`    // how soon after a check-in a visitor who stays makes the next one
+	Back       int64  `json:"back"`    // how soon after a check-in a visitor near the head makes the next one who stays
 	QueueWhen  int    `json:"queuewhen"`
 	OpensBelow int    `json:"opensbelow"`
 	Shadow     bool   `json:"shadow"`
@@ -49,6 +49,9 @@ type rules struct {
 	Stands     bool  `json:"stands"`     // sessions stand still
 	Closes     bool  `json:"closes"`     // nobody is let in while nothing is left
 	SellsFrom  int64 `json:"sellsfrom"`  // what was left before does not count
+
+	AllBack int64   `json:"allback"` // how soon all do
+	Each    float64 `json:"each"`    // how much later for each of the people ahead
 
 	BySession bool `json:"bysession"` // sessions end by themselves, and not as connections close
 
@@ -60,11 +63,13 @@ type rules struct {
 // rulesOf are the rules that follow from the configuration.
 func rulesOf(c queue.Configuration, slack time.Duration) rules {
 	l := c.Settings
+	returning := l.Returning()
 	return rules{
 		Version: c.Version, Total: l.Slots(), PerMinute: l.Allowance(), Method: l.Method.String(), Pacing: l.PacingInForce().String(),
 		QueueAll: l.HoldsNew(), Cuts: l.CutsBuckets(), Longest: l.LongestBucket().Milliseconds(), Renewal: !l.DisableSessionRenewal, Fleeting: l.Fleeting,
 		Duration: l.SessionDuration.Milliseconds(), Lasts: l.SessionLasts(slack).Milliseconds(), Leases: l.Lease(1, slack) == 1,
-		Remember: c.Remembers().Milliseconds(), Dropout: l.LineDropout.Milliseconds(), Back: l.ReturnsWithin().Milliseconds(),
+		Remember: c.Remembers().Milliseconds(), Dropout: l.LineDropout.Milliseconds(), Back: returning.Near.Milliseconds(),
+		AllBack: returning.All.Milliseconds(), Each: returning.Each,
 		QueueWhen: l.QueueWhen, OpensBelow: l.OpensAgainBelow(), Shadow: l.Shadow,
 		MaxSession: l.MaxSession.Milliseconds(), Stands: l.HoldsActive(), Closes: l.OnSoldOut == queue.CloseToAll,
 		SellsFrom: int64(l.SellsFrom()), BySession: l.Occupancy == queue.BySession,

@@ -68,7 +68,7 @@ func (s *Store) headArgs(p *queue.Report) []any {
 func packedBoundaries(list queue.Boundaries) []byte {
 	packed := make([]byte, 0, 16*len(list))
 	for _, b := range list {
-		for _, at := range [...]queue.Instant{b.At, b.Cut} {
+		for _, at := range [...]queue.Instant{b.At, b.Settles} {
 			packed = binary.BigEndian.AppendUint64(packed, math.Float64bits(float64(at)))
 		}
 	}

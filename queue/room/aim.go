@@ -16,12 +16,17 @@ func (s situation) bucketOf(arrived queue.Instant) queue.Instant {
 
 // aim is within how long a visitor in line is to come back, so that they come when a slot
 // opens for them; 0 for no such time. Where there is an exact line, the store's answer
-// tells.
-func (s situation) aim() time.Duration {
+// tells. Who is counted in a bucket far from the head comes rarely, after about another time: not who
+// may be put ahead, and not while places are unknown or are drawn for an event.
+func (s situation) aim(bucket queue.Instant) (within, rarely time.Duration) {
 	if !s.rules.Method.OrdersBuckets() {
-		return s.comesSoon()
+		return s.comesSoon(), 0
 	}
-	return s.aimAt(s.by.view.Load().outlook.Ahead(s.Ticket.ArrivedAt))
+	view := s.by.view.Load()
+	if s.Ahead == queue.NotAhead && !view.synced.Incomplete() && !s.rules.Event.Prequeueing {
+		rarely = s.rules.FarInterval(view.outlook.Ahead(bucket))
+	}
+	return s.aimAt(view.outlook.Ahead(s.Ticket.ArrivedAt)), rarely
 }
 
 // backWithin is within how long a visitor is to come back whose claim was refused, and who has

@@ -40,7 +40,7 @@ func (c *conditions) noteReturn(t *queue.Ticket, rules *rules) {
 // waited before.
 func (c *conditions) awaitsReturns(at queue.Instant) bool {
 	rules := c.rules.Load()
-	return c.returns.Load() && rules.configuration.Version == 1 && at < rules.configuration.At.Add(rules.ReturnsWithin())
+	return c.returns.Load() && rules.configuration.Version == 1 && at < rules.configuration.At.Add(rules.AllReturnWithin())
 }
 
 // admitsNobody reports whether nobody new is admitted, whatever slots are open.

@@ -39,7 +39,7 @@ func TestNewcomerGetsAPlaceInLine(t *testing.T) {
 
 func TestRefreshIntervalIsDrawnAnewAtEachCheckInWithinItsJitter(t *testing.T) {
 	s := settings(1, 1)
-	s.RefreshJitter = .25
+	s.RefreshIntervalMax, s.RefreshJitter = s.RefreshInterval, .25
 	d := full(t, s)
 	waiting, drawn, sum := d.join(), map[time.Duration]bool{}, 0.0
 	for range 200 {

@@ -148,6 +148,10 @@ func (v visit) isBeyond(id queue.ID, since queue.Instant) bool {
 		return false
 	}
 	lasts := v.rules.ReturnsWithin()
+	if v.Ticket.State == queue.Waiting {
+		_, rarely := v.aim(v.bucketOf(v.Ticket.ArrivedAt))
+		lasts = max(lasts, v.rules.ReturnsAfter(rarely))
+	}
 	if v.Ask.isHidden() {
 		lasts = max(lasts, hiddenInterval+v.rules.CheckInSlack())
 	}

@@ -43,7 +43,7 @@ func (w *world) keepWaiting() {
 	longest := queue.WholeSeconds(time.Duration(float64(w.settings.RefreshInterval) * (1 + w.settings.RefreshJitter)))
 	idleAtMost := 2*longest + w.settings.RefreshInterval/4 + time.Second
 	const step = 250 * time.Millisecond
-	ghostsGone, idleSince := w.now.Add(90*time.Second), queue.Instant(0)
+	ghostsGone, idleSince := w.now.Add(max(90*time.Second, w.settings.AllReturnWithin()+w.settings.RefreshInterval)), queue.Instant(0)
 	end := ghostsGone.Add(time.Duration(len(waiting)+2) * (w.settings.SessionDuration + time.Minute + idleAtMost))
 	for w.now < end {
 		w.now = w.now.Add(step)

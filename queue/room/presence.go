@@ -49,6 +49,7 @@ type pendingCheckIn struct {
 	elsewhere bool          // by what their ticket says, another node may count them
 	precedes  bool          // their ticket is from before the room was made
 	within    time.Duration // in which the next one is due at the latest; 0 for none
+	rarely    time.Duration // the next one is due after about so long, where that is longer than the refresh interval
 
 	alwaysDue bool // it counts whenever it comes
 	soon      bool // it counts though it is not due, shortly before a draw ends
@@ -145,7 +146,7 @@ func (p *presence) noteCheckIn(at queue.Instant, rules *rules, c *pendingCheckIn
 	case c.counting != countFully && p.precedes(&c.Ticket):
 		return found{result: notDue}
 	}
-	interval := sooner(p.random.interval(&rules.Settings), c.within)
+	interval := sooner(p.random.about(&rules.Settings, c.rarely), c.within)
 	if !due {
 		interval = max(interval, s.nextDue(entry, &c.Ticket).Sub(at))
 	}
@@ -308,7 +309,7 @@ func (p *presence) each(change func(entry *entry[shortID])) {
 // forgets the subjects of whom nothing was heard for as long as anything is remembered.
 func (p *presence) trim(shard int, at queue.Instant, alone bool, rules *rules) {
 	s := &p.shards[shard%shards]
-	p.gaveUp.follow(alone, s.window(rules, at, rules.RefreshInterval+hiddenInterval))
+	p.gaveUp.follow(alone, s.window(rules, at, max(rules.RefreshInterval+hiddenInterval, rules.AllReturnWithin())))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.countGone(ticksOf(at, s.start))

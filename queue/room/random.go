@@ -26,6 +26,16 @@ func (draw random) interval(s *queue.Settings) time.Duration {
 	return least + draw.below((most-least)/step+1)*step
 }
 
+// about draws the refresh interval that follows a check-in of somebody who asks after about so long,
+// if that is longer than others do.
+func (draw random) about(s *queue.Settings, rarely time.Duration) time.Duration {
+	interval := draw.interval(s)
+	if rarely <= s.RefreshInterval {
+		return interval
+	}
+	return queue.WholeSeconds(time.Duration(float64(rarely) * float64(interval) / float64(s.RefreshInterval)))
+}
+
 // firstInterval draws the refresh interval of somebody who joins. In Random it ends
 // at any moment of the second interval, so that nobody can choose the moments of
 // their draws by when they join. Without that, where sessions last for whole intervals,

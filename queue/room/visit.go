@@ -182,7 +182,9 @@ func (v visit) checkIn() (Decision, *pending) {
 		return v.waitBeyond()
 	}
 	v.Ticket = v.comesBack(v.Ticket)
-	c := pendingCheckIn{Request: v.Request, counting: v.counting(), bucket: v.bucketOf(v.Ticket.ArrivedAt), within: v.aim(),
+	bucket := v.bucketOf(v.Ticket.ArrivedAt)
+	within, rarely := v.aim(bucket)
+	c := pendingCheckIn{Request: v.Request, counting: v.counting(), bucket: bucket, within: within, rarely: rarely,
 		alwaysDue: v.conditions.letsAllIn(v.rules), soon: v.startsSoon(), called: v.Ask.Prompt == Called && v.rules.Method.OrdersBuckets()}
 	f := v.presence.noteCheckIn(v.at, v.rules, &c)
 	for f.result == unknown || f.result == entered {

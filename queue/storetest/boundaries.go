@@ -14,6 +14,17 @@ func fine() queue.Settings {
 	return queue.Settings{TotalActiveUsers: 10_000, NewUsersPerMinute: 150, SessionDuration: time.Minute}
 }
 
+// settles is when everybody is counted by the last boundary of a view, which was cut just now with so
+// many people before its end: once all have made a check-in who stay.
+func (n *node) settles(v *queue.View, people int) queue.Instant {
+	n.Helper()
+	at, settings := v.Boundaries[len(v.Boundaries)-1].Settles, v.Configuration.Settings
+	least := n.now.Add(settings.Returning().Within(people))
+	assert.GreaterOrEqual(n, at, least)
+	assert.LessOrEqual(n, at, least.Add(n.h.Slack))
+	return at
+}
+
 // arrived are so many people in the bucket that begins then, with two hours to check in.
 func arrived(at queue.Instant, people int) queue.CellChange {
 	return queue.CellChange{Cell: queue.Cell{Bucket: at, Until: start.Add(2 * time.Hour)}, People: people}
@@ -31,8 +42,9 @@ var boundaryCases = []contractCase{
 		n.configure(fine())
 		n.at(time.Minute)
 		v := n.count(arrived(start, 20))
+		settles := n.settles(v, 20)
 		part := func(i int) queue.Boundary {
-			return queue.Boundary{At: start.Add(time.Duration(i) * 15 * time.Second), Cut: n.now}
+			return queue.Boundary{At: start.Add(time.Duration(i) * 15 * time.Second), Settles: settles}
 		}
 		assert.Equal(n, queue.Boundaries{{At: start}, part(1), part(2), part(3)}, v.Boundaries)
 	}},
@@ -45,6 +57,16 @@ var boundaryCases = []contractCase{
 		assert.Equal(n, parts, n.look().Boundaries, "they are still counted where they were")
 		n.pass(time.Minute)
 		assert.NotEqual(n, parts, n.look().Boundaries, "they are all in the first part")
+	}},
+	{"the more are ahead, the later everybody has checked in", func(n *node) {
+		n.configure(fine())
+		waiting := 0
+		for minute, came := range []int{10, 40, 10_000} {
+			n.at(time.Duration(minute+1) * time.Minute)
+			v := n.count(arrived(start.Add(time.Duration(minute)*time.Minute), came))
+			waiting += came
+			n.settles(v, waiting)
+		}
 	}},
 	{"the more are ahead, the more a bucket may have", func(n *node) {
 		n.configure(fine())

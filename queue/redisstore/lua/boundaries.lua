@@ -1,11 +1,11 @@
 -- Where the fine buckets of a room begin, as memstore's boundaries.go has them. The field
--- bounds has them: when the store last looked, and of each boundary where it is and when a
--- longer bucket was cut there, or 0.
+-- bounds has them: when the store last looked, and of each boundary where it is and when
+-- everybody is counted by it, or 0.
 
 local BOUND, BYTES = '>dd', 16
 
 -- segments returns when the times begin in which people are counted, between the boundaries and between multiples of the longest
--- bucket, and when a longer bucket was cut there: false where it is such a multiple only. Lists of numbers take less time than one
+-- bucket, and when everybody is counted by it: false where it is such a multiple only. Lists of numbers take less time than one
 -- of tables.
 local function segments(packed, starts)
   local wholes, over = {}, 0
@@ -15,10 +15,10 @@ local function segments(packed, starts)
       over = wholes[#wholes] + rules.longest
     end
   end
-  local begins, cuts, n, last, whole_one = {}, {}, 0, 0, 1
-  local function add(begin, cut)
+  local begins, settle, n, last, whole_one = {}, {}, 0, 0, 1
+  local function add(begin, settles)
     n, last = n + 1, begin
-    begins[n], cuts[n] = begin, cut
+    begins[n], settle[n] = begin, settles
   end
   local function add_wholes(before)
     while wholes[whole_one] and wholes[whole_one] < before do
@@ -28,26 +28,26 @@ local function segments(packed, starts)
   end
   sound(#packed < 9 or #packed % BYTES == 8)
   for at = 9, #packed, BYTES do
-    local begin, cut = struct.unpack(BOUND, packed, at)
+    local begin, settles = struct.unpack(BOUND, packed, at)
     if (wholes[whole_one] or begin) < begin then add_wholes(begin) end
-    if begin > last then add(begin, cut) end
+    if begin > last then add(begin, settles) end
   end
   add_wholes(math.huge)
-  return begins, cuts
+  return begins, settle
 end
 
 -- cut_segments returns the boundaries that the segments should have. One into which people
 -- are arriving now ends with the last arrival bucket that is over. One that is older is cut
 -- into equal parts of its time.
 local function cut_segments(packed, starts, people, least)
-  local begins, cuts = segments(packed, starts)
-  local settled, now, counted = r.now - rules.back - r.slack, r.now - r.now % $ArrivalTime, 1
+  local begins, settle = segments(packed, starts)
+  local now, counted = r.now - r.now % $ArrivalTime, 1
   local bounds, ahead, MOST = {}, 0, $MaxBoundaries
-  local function set(at, cut) bounds[#bounds + 1] = struct.pack(BOUND, at, cut) end
+  local function set(at, settles) bounds[#bounds + 1] = struct.pack(BOUND, at, settles) end
   for k, begin in ipairs(begins) do
-    local cut, after, ends = cuts[k], begins[k + 1], begin - begin % rules.longest + rules.longest
-    local all_settled = (cut or 0) <= settled
-    if after and after <= ends then ends, all_settled = after, all_settled and (cuts[k + 1] or 0) <= settled end
+    local settles, after, ends = settle[k], begins[k + 1], begin - begin % rules.longest + rules.longest
+    local all_settled = (settles or 0) <= r.now
+    if after and after <= ends then ends, all_settled = after, all_settled and (settle[k + 1] or 0) <= r.now end
     local here, open, spare, parts = 0, ends > r.now, MOST - #bounds, 1
     while starts[counted] and starts[counted] < ends do
       here = here + people[counted]
@@ -59,9 +59,10 @@ local function cut_segments(packed, starts, people, least)
     end
     if parts > 1 then
       set(begin, 0)
-      for i = 1, parts - 1 do set(begin + math.floor((ends - begin) * i / parts), r.now) end
-    elseif cut and spare > 0 and (here > 0 or open or not all_settled) then
-      set(begin, cut)
+      local back = math.min(rules.allback, rules.back + math.ceil((ahead + here) * rules.each))
+      for i = 1, parts - 1 do set(begin + math.floor((ends - begin) * i / parts), r.now + back + r.slack) end
+    elseif settles and spare > 0 and (here > 0 or open or not all_settled) then
+      set(begin, settles)
     end
     if many and open and begin < now and spare > 1 then set(now, 0) end
     ahead = ahead + here
