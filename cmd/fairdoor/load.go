@@ -44,13 +44,14 @@ func newLoadCommand() *cobra.Command {
 	c.Room.ConfirmWithin = time.Minute
 	cmd := &cobra.Command{
 		Use:   "load URL",
-		Short: "Send a crowd with cookies at a gate on this machine",
-		Long: `Send a crowd with cookies at a gate on this machine, in real time, and judge what
+		Short: "Send a crowd with cookies at a gate of yours",
+		Long: `Send a crowd with cookies at a gate of yours, in real time, and judge what
 becomes of it: whether the limits hold by what the origin sees, how long people wait
 against what they are told, and in what order they get in.
 
-The gate has to be at a loopback address: a crowd is an attack on the sites of others,
-and over a network it measures the network. Ctrl-C ends it with the figures of what
+The gate has to be at a loopback address, because a crowd is an attack on the sites of
+others; or at a host of yours: it serves the SHA-256 of a token of yours at
+` + load.ConsentPath + `, and --token is that token. Ctrl-C ends it with the figures of what
 there was until then. Exit code 1 says that a threshold does not hold.
 
 Metrics for --threshold: ` + folded(load.Metrics()),
@@ -98,6 +99,7 @@ func (o *loadOptions) bind(f *pflag.FlagSet) {
 	bindCrowd(f, &c.Crowd)
 	f.DurationVar(&c.PageView, "page-view", c.PageView, "time between two requests of people who are in, ± a half")
 	f.StringVar(&c.Host, "host", "", "host of the requests, where the room is not on that of the URL")
+	f.StringVar(&c.Token, "token", "", "secret that says that the host is yours, if it is not this machine: see above")
 	f.IntVar(&c.Connections, "connections", c.Connections, "requests at a time")
 	f.StringVar(&o.originListen, "origin-listen", "", "be the origin, at this address, and take down what it sees: the gate's origin has to be there")
 	f.StringVar(&o.originLog, "origin-log", "", "access log of the origin, of which the lines are read that the crowd adds to it")
@@ -168,6 +170,9 @@ func (o *loadOptions) learnLimits(cmd *cobra.Command) error {
 		return fmt.Errorf("asking about the room %s: %w", o.room, err)
 	}
 	o.config.Crowd.Room = room.Settings
+	if o.config.Token != "" { // whose host has consented
+		return nil
+	}
 	if err := checkOrigin(cmd.Context(), room.Origin); err != nil {
 		return usageError{fmt.Errorf("--room %s: %w", o.room, err)}
 	}

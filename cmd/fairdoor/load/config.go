@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -18,8 +19,9 @@ type Config struct {
 	// are. A limit of 0 is not known. Its nodes, latencies, faults and changes are not used.
 	Crowd simulate.Config
 
-	Gate *url.URL // the page that the crowd wants; at a loopback address
-	Host string   // the host of the requests, if it is not Gate's
+	Gate  *url.URL // the page that the crowd wants; at a loopback address, or at a host that consents by Token
+	Host  string   // the host of the requests, if it is not Gate's
+	Token string   // whose hash a host has that is not this machine: see ConsentPath
 
 	PageView    time.Duration // between two requests of those who are in, ± a half
 	Connections int           // at a time; from 1 to 10,000
@@ -53,11 +55,13 @@ func (c *Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-var errNotHere = errors.New("must be at this machine: http://127.0.0.1, http://[::1] or http://localhost, with a port")
-
 func (c *Config) validateGate() error {
-	if c.Gate == nil || c.Gate.Scheme != "http" || !isLoopback(c.Gate.Hostname()) {
+	switch {
+	case c.Gate == nil || c.Gate.Scheme != "http" && c.Gate.Scheme != "https" || c.Gate.Hostname() == "",
+		c.Token == "" && (c.Gate.Scheme != "http" || !isLoopback(c.Gate.Hostname())):
 		return fmt.Errorf("URL %q: %w", c.Gate, errNotHere)
+	case c.Token != "" && len(c.Token) < leastToken:
+		return errShortToken
 	}
 	return nil
 }
@@ -73,19 +77,13 @@ func isLoopback(host string) bool {
 // where DNS does not know them.
 func (c *Config) address() string {
 	host, port := c.Gate.Hostname(), c.Gate.Port()
-	if _, err := netip.ParseAddr(host); err != nil {
+	if _, err := netip.ParseAddr(host); err != nil && isLoopback(host) {
 		host = "localhost"
 	}
-	if port == "" {
-		port = "80"
-	}
-	return net.JoinHostPort(host, port)
+	return net.JoinHostPort(host, cmp.Or(port, map[string]string{"http": "80", "https": "443"}[c.Gate.Scheme]))
 }
 
 // site is the URL of the site that requests are for.
 func (c *Config) site() string {
-	if c.Host != "" {
-		return "http://" + c.Host
-	}
-	return "http://" + c.Gate.Host
+	return c.Gate.Scheme + "://" + cmp.Or(c.Host, c.Gate.Host)
 }

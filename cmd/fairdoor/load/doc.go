@@ -1,4 +1,4 @@
-// Package load sends a crowd at a gate on this machine, over HTTP and in real time, and
+// Package load sends a crowd at a gate, over HTTP and in real time, and
 // judges what the gate makes of it by what the crowd and the origin see.
 //
 //	Config       the crowd, which package simulate draws, and where it goes
@@ -7,12 +7,12 @@
 //	Thresholds   what has to hold, such as active<=200
 //	Report       what came of it
 //
-// # Only this machine
+// # Only what is one's own
 //
-// A gate has to be at a loopback address. A crowd at somebody else's site is an attack, and
-// one at a site of one's own, over a network, measures the network and the bill. Besides,
-// the origin's view is exact only where the crowd and the origin have one clock. Every
-// connection is checked, so that neither a name nor a redirect leads elsewhere.
+// A gate has to be at a loopback address, and every connection is checked, so that neither a
+// name nor a redirect leads elsewhere: a crowd at somebody else's site is an attack. Another
+// host has to consent, at [ConsentPath]. Over a network a crowd measures the network, too, and
+// the origin's view is exact only where the crowd and the origin have one clock.
 //
 // # Who is active
 //

@@ -1,6 +1,16 @@
 package load
 
-import "github.com/fairdoor-gate/fairdoor/queue"
+import (
+	"context"
+	"net/http"
+
+	"github.com/fairdoor-gate/fairdoor/queue"
+)
+
+// Consents fails if the gate's host does not agree to the crowd.
+func (c *Config) Consents(ctx context.Context, transport http.RoundTripper) error {
+	return c.consents(ctx, transport)
+}
 
 // Judge is what the origin makes of people, of whom each is a bot or not, and has waited or
 // not before they were let in.

@@ -35,6 +35,9 @@ func Run(ctx context.Context, c Config) (*Report, error) {
 	r := &run{Config: c, rng: rand.New(rand.NewPCG(c.Crowd.Seed, 0)), begun: time.Now()}
 	r.transport = newTransport(&c)
 	defer r.transport.CloseIdleConnections()
+	if err := c.consents(ctx, r.transport); err != nil {
+		return nil, err
+	}
 	r.invite()
 	before := processorTime()
 	whole := r.play(ctx)
@@ -72,7 +75,7 @@ func newTransport(c *Config) *http.Transport {
 			if err != nil {
 				return nil, err
 			}
-			if at, err := netip.ParseAddrPort(conn.RemoteAddr().String()); err != nil || !at.Addr().Unmap().IsLoopback() {
+			if at, err := netip.ParseAddrPort(conn.RemoteAddr().String()); isLoopback(c.Gate.Hostname()) && (err != nil || !at.Addr().Unmap().IsLoopback()) {
 				conn.Close()
 				return nil, fmt.Errorf("%s is %s: %w", address, conn.RemoteAddr(), errNotHere)
 			}
