@@ -39,13 +39,20 @@ func (s *Settings) FarInterval(ahead float64) time.Duration {
 	return min(s.farthest(), time.Duration(ahead*s.apiece()/farShare)*time.Millisecond)
 }
 
-// farthest is the longest refresh interval of visitors who are far from the head; 0 if they ask as
-// often as others. Their places last for two of them.
+// farthest is around what the longest refresh interval of visitors is drawn who are far from the
+// head; 0 if they ask as often as others. Their places last for two of these intervals.
 func (s *Settings) farthest() time.Duration {
-	if longest := min(s.RefreshIntervalMax, s.QueueTicketTTL/2).Truncate(time.Second); longest > s.RefreshInterval && s.Method.OrdersBuckets() {
+	longest := time.Duration(float64(min(s.RefreshIntervalMax, s.QueueTicketTTL/2)) / (1 + s.RefreshJitter)).Truncate(time.Second)
+	if longest > s.RefreshInterval && s.Method.OrdersBuckets() {
 		return longest
 	}
 	return 0
+}
+
+// UnnumberedFor is how long after a check-in somebody may come back to a place without a number, once
+// a room gets an exact line: before, they may have asked rarely.
+func (s *Settings) UnnumberedFor() time.Duration {
+	return max(s.LineDropout, WholeSeconds(s.RefreshIntervalMax)+s.CheckInSlack())
 }
 
 // apiece is how long it takes at least to let in one visitor, in milliseconds: sessions may end at any
@@ -61,8 +68,8 @@ type Returning struct {
 	Each      float64
 }
 
-// Returning is how soon after a check-in visitors make the next one. Of those who have been told an
-// interval, the people ahead have become fewer by one in farShare at most.
+// Returning is how soon after a check-in visitors make the next one. Meanwhile the people ahead of
+// them have become fewer by one in farShare at most, unless they leave, or a limit was raised.
 func (s *Settings) Returning() Returning {
 	near := s.ReturnsWithin()
 	r := Returning{Near: near, All: max(near, s.ReturnsAfter(s.farthest()))}

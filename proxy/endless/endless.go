@@ -40,7 +40,11 @@ func (*Feature) At(of *room.Room, at time.Time, t queue.Ticket) room.Decision {
 	d := room.Decision{Outcome: room.Queued, Ticket: t}
 	if now >= t.Due() || t.LastCheckIn > now {
 		d.Issue = true
-		d.Ticket.LastCheckIn, d.Ticket.RefreshInterval = now, pages.Jittered(&n.Settings).Truncate(1e6)
+		ahead := n.Waiting
+		if t.LastCheckIn == 0 { // who has just come asks soon, wherever they are
+			ahead = 0
+		}
+		d.Ticket.LastCheckIn, d.Ticket.RefreshInterval = now, pages.Jittered(&n.Settings, ahead).Truncate(1e6)
 	}
 	d.Ticket.ArrivedAt = d.Ticket.LastCheckIn
 	if n.Settings.Method.HasExactLine() {

@@ -88,7 +88,7 @@ func (p *Room) Waiting(r *room.Room, now time.Time, d *room.Decision, key Key) (
 	}
 	if key.held = d.Outcome == room.OnHold; key.held {
 		v.LastUpdated, v.ArrivedAt = now, d.Ticket.AcceptedAt.Time()
-		v.RefreshSeconds = Seconds(Jittered(&n.Settings))
+		v.RefreshSeconds = Seconds(Jittered(&n.Settings, 0))
 		v.LeftSeconds = v.RefreshSeconds
 	}
 	key.rejoined = d.Rejoined
@@ -107,9 +107,10 @@ func (p *Room) Waiting(r *room.Room, now time.Time, d *room.Decision, key Key) (
 	return p.get(n, key, v.Place), v
 }
 
-// Jittered is a refresh interval of the settings, drawn anew.
-func Jittered(s *queue.Settings) time.Duration {
-	return time.Duration(float64(s.RefreshInterval) * (1 + s.RefreshJitter*(2*rand.Float64()-1)))
+// Jittered is a refresh interval of somebody with so many people ahead, drawn anew.
+func Jittered(s *queue.Settings, ahead int) time.Duration {
+	interval := max(s.RefreshInterval, s.FarInterval(float64(ahead)))
+	return time.Duration(float64(interval) * (1 + s.RefreshJitter*(2*rand.Float64()-1)))
 }
 
 // Seconds is how visitors are told a time to wait: rounded up, and never none.

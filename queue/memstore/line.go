@@ -241,12 +241,20 @@ func (l *exactLine) numberOf(c *queue.Claim, used bool) (number uint64, priority
 		return e.Number, e.Priority
 	}
 	switch {
-	case !c.GoesBack() && c.LastCheckIn <= l.ago(l.settings.LineDropout):
+	case !c.GoesBack() && c.LastCheckIn <= l.ago(l.outlives(c)):
 		return 0, 0
 	case c.Number == 0:
 		return l.numbers.reserved(c.ArrivedAt), c.Priority
 	}
 	return c.Number, c.Priority
+}
+
+// outlives is how long the claim to a place outlives a check-in.
+func (l *exactLine) outlives(c *queue.Claim) time.Duration {
+	if c.Number == 0 {
+		return l.settings.UnnumberedFor()
+	}
+	return l.settings.LineDropout
 }
 
 // view fills in what a view says of the line.

@@ -205,7 +205,7 @@ func (r *reader) buckets() (list []queue.BucketCount) {
 	return list
 }
 
-// boundaries reads pairs of numbers: where a bucket begins, and when a longer one was cut there.
+// boundaries reads pairs of numbers: where a bucket begins, and when everybody in it is counted there.
 func (r *reader) boundaries() (list queue.Boundaries) {
 	for p := r.packed(0); len(p) >= 2*8; {
 		list = append(list, queue.Boundary{At: p.instant(), Settles: p.instant()})

@@ -205,15 +205,15 @@ func TestWhereNothingIsLeftOfALineItsNumbersAreUnknownAtFirst(t *testing.T) {
 			c.gates = []*room.Room{c.open(loses())}
 			from := c.now
 			c.told = nil
-			c.pass(160*time.Second, 3)
+			c.pass(140*time.Second, 3)
 			unknown := 0
 			for _, told := range c.told {
 				switch since := told.at.Sub(from); {
-				case since < 130*time.Second && since > 200*time.Millisecond:
+				case since < 115*time.Second && since > 200*time.Millisecond:
 					assert.Falsef(t, told.known, "after %v", since)
 					assert.Falsef(t, told.wait.Known, "after %v", since)
 					unknown++
-				case since > 145*time.Second:
+				case since > 125*time.Second:
 					assert.Truef(t, told.known, "after %v", since)
 				}
 			}

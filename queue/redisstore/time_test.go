@@ -256,12 +256,12 @@ func TestNobodyWaitsForAStoreThatHangs(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t, redistest.Options{})
 	store := open(t, server.URL())
-	store.SetBudget(redisstore.Budget)
 	ctx, now := context.Background(), func() queue.Instant { return queue.At(time.Now()) }
 	r := newRoom(t, store, now(), small(2))
 	in := r.Visit(ctx, now().Time(), room.Request{}).Ticket
 	require.Equal(t, queue.Accepted, in.State)
 	require.NoError(t, r.Sync(ctx, now().Time()))
+	store.SetBudget(redisstore.Budget)
 	server.Stop()
 
 	syncing := make(chan error)

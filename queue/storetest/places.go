@@ -281,6 +281,18 @@ var placeCases = []contractCase{
 		assert.True(n, n.place(ticket(2, 0, -time.Second, -time.Second)).Joined, "one who came after joins")
 		assert.Equal(n, ids(1, 9, 2), n.order())
 	}},
+	{"so is who asked rarely before, and so comes after the dropout", func(n *node) {
+		n.configure(limited(1))
+		n.admit(newcomer(0))
+		n.count(people(5, cell(0)))
+		s := lined(1).WithDefaults()
+		s.QueueAll = true
+		n.configure(s)
+		n.pass(s.UnnumberedFor() - time.Second)
+		require.Greater(n, s.UnnumberedFor(), s.LineDropout+time.Second)
+		assert.False(n, n.place(ticket(1, 0, time.Minute, 500*time.Millisecond)).Joined)
+		assert.True(n, n.place(ticket(2, 0, time.Minute, 2*time.Second)).Joined, "they were away for too long")
+	}},
 	{"with nobody present when a room gets its line, numbers go on", func(n *node) {
 		n.configure(limited(1))
 		n.admit(newcomer(0))

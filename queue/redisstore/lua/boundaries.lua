@@ -59,7 +59,7 @@ local function cut_segments(packed, starts, people, least)
     end
     if parts > 1 then
       set(begin, 0)
-      local back = math.min(rules.allback, rules.back + math.ceil((ahead + here) * rules.each))
+      local back = math.max(rules.back, math.min(rules.allback, rules.back + math.ceil((ahead + here) * rules.each)))
       for i = 1, parts - 1 do set(begin + math.floor((ends - begin) * i / parts), r.now + back + r.slack) end
     elseif settles and spare > 0 and (here > 0 or open or not all_settled) then
       set(begin, settles)

@@ -7,7 +7,7 @@
 local function returning_number(c, waits, absent)
   if not waits or place_used(c) then return end
   if absent then return absent.number, absent.priority end
-  if not goes_back(c) and c.checked_in <= ago(rules.dropout) then return end
+  if not goes_back(c) and c.checked_in <= ago(c.number > 0 and rules.dropout or rules.unnumbered) then return end
   if c.number > 0 then return c.number end
   if c.arrived < r.began and r.top > r.floor then return math.max(r.floor + 1, r.top - (r.began - c.arrived)) end
 end
