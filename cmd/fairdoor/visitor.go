@@ -96,6 +96,6 @@ func tellFound(out io.Writer, found *admin.FoundJSON) {
 		fmt.Fprintf(out, "The store of %s does not answer: who is in there is not known.\n", room)
 	}
 	if len(found.Visitors) == 0 {
-		fmt.Fprintln(out, "Nobody is found. Of those who wait, a gate knows those who have checked in at it lately; with admissions_log, all who have.")
+		fmt.Fprintln(out, "Nobody is found. Of those who wait, a gate knows those who have asked it within their interval: have them load the page again. With admissions_log it knows all who came.")
 	}
 }

@@ -75,7 +75,7 @@ func TestAChangeInTheDashboardIsAskedAboutAndThenMade(t *testing.T) {
 	require.Equal(t, http.StatusOK, asked.Code)
 	for _, want := range []string{
 		"Really change shop?", `<td>1</td><td class="then">7</td>`, `<td>off</td><td class="then">on</td>`, `<td class="then">Back at &lt;8&gt;,`,
-		"Nobody new is let in until operators let people in again.",
+		"Nobody new is let in while this is on.",
 		"Those who wait read both: &#34;Admissions are paused at the moment.&#34; and",
 	} {
 		assert.Contains(t, asked.Body.String(), want)

@@ -16,7 +16,7 @@ func forecast(n *estimate.Numbers, then *queue.Settings) []string {
 	case then.Suspended:
 		return []string{fmt.Sprintf("%s in line, and everybody passes from then on.", People(n.Waiting, "is", "are"))}
 	case then.AdmitsNobody() && !n.Settings.AdmitsNobody():
-		return []string{People(n.Waiting, "is", "are") + " in line now. Whoever waits, or comes, waits until this is taken back."}
+		return []string{People(n.Waiting, "is", "are") + " in line now. Whoever waits, or comes, waits until this ends."}
 	case then.AdmitsEveryone():
 		return []string{fmt.Sprintf("%s in line, and everybody is let in from then on.", People(n.Waiting, "is", "are"))}
 	}

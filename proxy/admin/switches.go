@@ -24,7 +24,7 @@ var switches = []string{"total_active_users", "new_users_per_minute", "queueing_
 
 // warnings are what operators are told before they change a setting to a value.
 var warnings = map[string]map[string]string{
-	"queue_all": {"true": "Nobody new is let in until operators let people in again."},
+	"queue_all": {"true": "Nobody new is let in while this is on."},
 	"hold_active": {
 		"ending": "Nobody new is let in, and no session is renewed: those who are in leave as their sessions end.",
 		"now":    "Nobody new is let in, and those who are in are held at once: they see a page that says so. Their sessions stand still until it is switched off.",

@@ -302,7 +302,7 @@ func TestALiveSwitchByClicks(t *testing.T) {
 				tab.RequireAccessible()
 				tab.Screenshot("dashboard-question")
 			}
-			assert.Contains(t, tab.Text(), "Whoever waits, or comes, waits until this is taken back.")
+			assert.Contains(t, tab.Text(), "Whoever waits, or comes, waits until this ends.")
 			assert.Equal(t, "false", d.setting("queue_all"), "nothing is changed yet")
 			press(".answer button", `document.querySelector('.done')`)
 			assert.Equal(t, "true", d.setting("queue_all"))
