@@ -260,3 +260,10 @@ func TestNewRefusesWhatCannotWork(t *testing.T) {
 	_, err = proxy.New(t.Context(), f.Config, proxy.Options{Store: store})
 	assert.ErrorIs(t, err, gatetest.ErrStore)
 }
+
+func TestThePreviewOfThePageHasWhatThereIsToBuy(t *testing.T) {
+	f := gatetest.Start(t)
+	require.Equal(t, http.StatusOK, f.Patch(`{"items": [{"name": "Stalls", "price": "30 €", "left": 7}]}`).Status)
+	f.Pass(time.Second)
+	assert.Contains(t, f.API(http.MethodGet, "/rooms/shop/preview?state=fifo&lang=de", "", nil).Body, "Stalls")
+}
