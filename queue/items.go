@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -40,6 +41,25 @@ func (i Items) List() []Item {
 		_ = json.Unmarshal([]byte(i), &list) // it is what ParseItems has written
 	}
 	return list
+}
+
+// Words are the items as people read them; "" for none.
+func (i Items) Words() string {
+	var told []string
+	for _, item := range i.List() {
+		one := item.Name
+		if item.Price != "" {
+			one += ", " + item.Price
+		}
+		switch {
+		case item.SoldOut:
+			one += ", sold out"
+		case item.Left != nil:
+			one += ", " + strconv.Itoa(*item.Left) + " left"
+		}
+		told = append(told, one)
+	}
+	return strings.Join(told, "; ")
 }
 
 // ParseItems reads a list of items in JSON. The error continues a sentence that begins with the

@@ -65,22 +65,8 @@ func valueInWords(name, value string) string {
 	if name != "items" {
 		return inWords(value)
 	}
-	var told []string
-	for _, item := range queue.Items(value).List() {
-		one := item.Name
-		if item.Price != "" {
-			one += ", " + item.Price
-		}
-		switch {
-		case item.SoldOut:
-			one += ", sold out"
-		case item.Left != nil:
-			one += ", " + strconv.Itoa(*item.Left) + " left"
-		}
-		told = append(told, one)
+	if told := queue.Items(value).Words(); told != "" {
+		return told
 	}
-	if told == nil { // there are none, or it is no list
-		return inWords(value)
-	}
-	return strings.Join(told, "; ")
+	return inWords(value) // there are none, or it is no list
 }

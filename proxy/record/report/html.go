@@ -12,6 +12,7 @@ import (
 
 	"github.com/fairdoor-gate/fairdoor/proxy/record"
 	"github.com/fairdoor-gate/fairdoor/proxy/record/chart"
+	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 //go:embed report.html
@@ -68,8 +69,12 @@ func (r *Report) Second(at time.Time) string {
 	return at.In(r.zone).Format("15:04:05")
 }
 
-// Words are what something was before a change, or after it, with its moments by the clock on the wall.
+// Words are what something was before a change, or after it, with its moments by the clock on the wall,
+// and items as people read them.
 func (r *Report) Words(text string) string {
+	if items := queue.Items(text).Words(); items != "" {
+		return items
+	}
 	return record.WithMoments(text, func(at time.Time) string { return at.In(r.zone).Format("2 Jan 2006 15:04") })
 }
 
