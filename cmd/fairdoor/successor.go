@@ -37,6 +37,13 @@ type successor struct {
 	says *os.File
 }
 
+// closeFiles closes what is handed over, of which the successor has its own.
+func (s *successor) closeFiles() {
+	for _, file := range s.cmd.ExtraFiles {
+		_ = file.Close()
+	}
+}
+
 // succeed starts the program that there is now, with the gate's listeners, and waits until it needs
 // nothing but the state. On an error the gate is to go on.
 func (s *server) succeed() (*successor, error) {
@@ -56,6 +63,7 @@ func (s *server) succeed() (*successor, error) {
 	for _, l := range s.listeners {
 		file, err := l.File()
 		if err != nil {
+			next.closeFiles()
 			return nil, errors.Join(fmt.Errorf("handing over %s: %w", l.key, err), says.Close(), tell.Close())
 		}
 		next.cmd.ExtraFiles = append(next.cmd.ExtraFiles, file)
@@ -66,9 +74,7 @@ func (s *server) succeed() (*successor, error) {
 		envTell+"="+strconv.Itoa(firstInherited+len(names)))
 	next.cmd.Stdout, next.cmd.Stderr = os.Stdout, os.Stderr
 	err = next.cmd.Start()
-	for _, file := range next.cmd.ExtraFiles {
-		_ = file.Close() // with tell open here, the end of the successor would not be heard
-	}
+	next.closeFiles() // with tell open here, the end of the successor would not be heard
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("starting the successor: %w", err), says.Close())
 	}

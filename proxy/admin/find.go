@@ -94,7 +94,7 @@ func (a *api) findIn(ctx context.Context, of Room, q string) ([]FoundVisitor, er
 				continue
 			}
 			now := list[at].Story
-			if now[0].Text == LetIn && strings.HasPrefix(v.Story[len(v.Story)-1].Text, LetIn) {
+			if len(v.Story) > 0 && now[0].Text == LetIn && strings.HasPrefix(v.Story[len(v.Story)-1].Text, LetIn) {
 				now = now[1:]
 			}
 			list[at].Story = slices.Concat(v.Story, now)

@@ -176,7 +176,7 @@ func (f *Feature) past(ctx context.Context, of admin.Room, text string) []admin.
 		}
 	}
 	for k, s := range f.stories {
-		if l := s.line(k.room, s.seen, noted); is(&l) {
+		if l := s.line(k.room, s.seen, noted); l.Told != nil && is(&l) {
 			lines = append(lines, l)
 		}
 	}

@@ -134,7 +134,11 @@ func (f *Feature) takeGone(k key, s *story, m *moment) {
 	}
 }
 
-func (f *Feature) note(l line) { f.pending = append(f.pending, l) }
+func (f *Feature) note(l line) {
+	if len(f.pending) < mostPending { // while the disk takes nothing
+		f.pending = append(f.pending, l)
+	}
+}
 
 // forget writes of those who have gone by now. The caller holds mu.
 func (f *Feature) forget(now time.Time) {

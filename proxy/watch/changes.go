@@ -41,7 +41,7 @@ func (f *Feature) Run(ctx context.Context) {
 	defer ticker.Stop()
 	var record switched
 	var seen frequency
-	var told map[string]time.Time
+	var told map[string]bool
 	for {
 		select {
 		case <-ctx.Done():
@@ -69,12 +69,12 @@ const (
 )
 
 // tellOfCertificates has the webhooks told of certificates that end soon, of each once, and returns
-// which they are told of, by what these are for. All gates that have a certificate tell by one id.
-func (f *Feature) tellOfCertificates(now time.Time, told map[string]time.Time) map[string]time.Time {
+// the keys of what they are told. All gates that have a certificate tell by one id.
+func (f *Feature) tellOfCertificates(now time.Time, told map[string]bool) map[string]bool {
 	if f.certificates == nil {
 		return nil
 	}
-	next := map[string]time.Time{}
+	next := map[string]bool{}
 	for _, c := range f.certificates() {
 		if left := c.NotAfter.Sub(now); left > min(soon, c.NotAfter.Sub(c.NotBefore)/lastPart) {
 			continue
@@ -83,14 +83,14 @@ func (f *Feature) tellOfCertificates(now time.Time, told map[string]time.Time) m
 		if name == "" {
 			name = c.Subject.CommonName
 		}
-		next[name] = c.NotAfter
-		if told[name].Equal(c.NotAfter) {
+		end := c.NotAfter.UTC().Format(time.RFC3339)
+		key := strings.Join([]string{string(webhooks.CertificateEnds), name, end}, "\n")
+		if next[key] = true; told[key] {
 			continue
 		}
-		end := c.NotAfter.UTC().Format(time.RFC3339)
 		f.hooks.Notify(webhooks.Event{
 			Kind: webhooks.CertificateEnds, At: now, Details: map[string]any{"certificate": name, "ends": end},
-			Key: strings.Join([]string{string(webhooks.CertificateEnds), name, end}, "\n"),
+			Key: key,
 		})
 	}
 	return next
