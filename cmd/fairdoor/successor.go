@@ -38,8 +38,8 @@ type successor struct {
 }
 
 // closeFiles closes what is handed over, of which the successor has its own.
-func (s *successor) closeFiles() {
-	for _, file := range s.cmd.ExtraFiles {
+func (n *successor) closeFiles() {
+	for _, file := range n.cmd.ExtraFiles {
 		_ = file.Close()
 	}
 }
