@@ -88,9 +88,11 @@ func serve(ctx context.Context, file string, load func() (*config.Config, []conf
 	if err != nil {
 		return err
 	}
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, syscall.SIGHUP, succession) // before anyone can know that the gate is there
-	defer signal.Stop(signals)
+	told := signals{make(chan os.Signal, 1), make(chan os.Signal, 1)}
+	signal.Notify(told.hangup, syscall.SIGHUP) // before anyone can know that the gate is there
+	defer signal.Stop(told.hangup)
+	signal.Notify(told.succession, succession)
+	defer signal.Stop(told.succession)
 	listeners, err := from.listen(c)
 	if err != nil {
 		return err
@@ -132,7 +134,7 @@ func serve(ctx context.Context, file string, load func() (*config.Config, []conf
 	if err := from.say(isReady); err != nil {
 		return errors.Join(err, s.stop())
 	}
-	return s.run(ctx, signals, func() { s.reload(ctx, load, st) }, release)
+	return s.run(ctx, told, func() { s.reload(ctx, load, st) }, release)
 }
 
 func closing(log *zap.Logger, what string, closer func() error) {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"reflect"
 	"sync"
+	"syscall"
 	"time"
 
 	"go.uber.org/zap"
@@ -133,26 +134,33 @@ func (s *server) ended(err error) {
 	}
 }
 
+// signals are what a gate is told while it runs: by SIGHUP, and to hand over. Of each, one waits.
+type signals struct{ hangup, succession chan os.Signal }
+
 // run serves until ctx ends or a listener fails, and stops. At each hangup it reloads, and opens the
 // access log again, which may have been renamed. When it is told to be succeeded, it hands over, with
-// release to let go of its store and state.
-func (s *server) run(ctx context.Context, signals <-chan os.Signal, reload, release func()) error {
+// release to let go of its store and state; the successor gets a hangup that came meanwhile.
+func (s *server) run(ctx context.Context, told signals, reload, release func()) error {
 	s.notify(notifyReady)
 	for {
 		select {
-		case told := <-signals:
-			if told != succession {
-				if err := s.requests.reopen(); err != nil {
-					s.log.Error("the access log goes on in the old file", zap.Error(err))
-				}
-				reload()
+		case <-told.hangup:
+			if err := s.requests.reopen(); err != nil {
+				s.log.Error("the access log goes on in the old file", zap.Error(err))
+			}
+			reload()
+		case <-told.succession:
+			next, err := s.succeed(ctx)
+			if err != nil {
+				s.log.Error("not handed over: this gate goes on", zap.Error(err))
 				continue
 			}
-			next, err := s.succeed()
-			if err == nil {
-				return s.handOver(next, release)
+			select {
+			case <-told.hangup:
+				err = next.cmd.Process.Signal(syscall.SIGHUP)
+			default:
 			}
-			s.log.Error("not handed over: this gate goes on", zap.Error(err))
+			return errors.Join(err, s.handOver(next, release))
 		case err := <-s.failed:
 			return errors.Join(err, s.stop())
 		case <-ctx.Done():

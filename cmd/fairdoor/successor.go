@@ -44,9 +44,10 @@ func (n *successor) closeFiles() {
 	}
 }
 
-// succeed starts the program that there is now, with the gate's listeners, and waits until it needs
-// nothing but the state. On an error the gate is to go on.
-func (s *server) succeed() (*successor, error) {
+// succeed starts the program that there is now, with the gate's listeners, and waits until it has read
+// its configuration, listens, and has reached a store that is shared: then it waits for the state. On an
+// error, or once ctx has ended, the gate is to go on.
+func (s *server) succeed(ctx context.Context) (*successor, error) {
 	if os.Getpid() == 1 {
 		return nil, errors.New("with the first process of a container all others end: start another container")
 	}
@@ -78,16 +79,18 @@ func (s *server) succeed() (*successor, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("starting the successor: %w", err), says.Close())
 	}
-	if err := next.await(isWaiting); err != nil {
+	if err := next.await(ctx, isWaiting); err != nil {
 		return nil, err
 	}
 	return next, nil
 }
 
-// await waits until the successor is as far as the word says. One that does not get there is ended.
-func (n *successor) await(word byte) error {
+// await waits until the successor is as far as the word says. One that does not get there, or not
+// before ctx ends, is ended.
+func (n *successor) await(ctx context.Context, word byte) error {
 	heard := make([]byte, 1)
 	err := n.says.SetReadDeadline(time.Now().Add(successorTime))
+	defer context.AfterFunc(ctx, func() { _ = n.says.SetReadDeadline(time.Now()) })()
 	if err == nil {
 		_, err = io.ReadFull(n.says, heard)
 	}
@@ -121,7 +124,7 @@ func (s *server) handOver(next *successor, release func()) error {
 	s.gate.Close()
 	err := s.admin.Close()
 	release()
-	if notUp := next.await(isReady); notUp != nil {
+	if notUp := next.await(context.Background(), isReady); notUp != nil {
 		err = errors.Join(err, notUp)
 	} else {
 		s.notify("MAINPID=" + strconv.Itoa(next.cmd.Process.Pid))

@@ -19,8 +19,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue/room"
 )
 
-// maxFound is how many visitors a search finds at most.
-const maxFound = 100
+// MaxFound is how many visitors a search finds at most.
+const MaxFound = 100
 
 // StatusGone is the Status of somebody who is neither in nor counted in line.
 const StatusGone = "gone"
@@ -58,7 +58,9 @@ func (a *api) getFound(w http.ResponseWriter, r *http.Request) {
 		reply.Problem(w, http.StatusUnprocessableEntity, "Say whom to find: ?q= and a support code, a name, or an id.")
 		return
 	}
-	reply.JSON(w, a.find(r.Context(), q))
+	ctx, cancel := context.WithTimeout(r.Context(), patience)
+	defer cancel()
+	reply.JSON(w, a.find(ctx, q))
 }
 
 // find finds visitors of all rooms: by their support code, a part of what the site calls them, their
@@ -74,7 +76,7 @@ func (a *api) find(ctx context.Context, q string) FoundJSON {
 		}
 		found.Visitors = append(found.Visitors, list...)
 	}
-	found.Visitors = found.Visitors[:min(len(found.Visitors), maxFound)]
+	found.Visitors = found.Visitors[:min(len(found.Visitors), MaxFound)]
 	return found
 }
 
@@ -109,7 +111,7 @@ func (a *api) findPresent(ctx context.Context, of Room, q string) ([]FoundVisito
 	code, _ := CodeIn(q)
 	known, failed := a.knownBy(ctx, of, q)
 	for p := range of.Queue().Presents(a.Clock()) {
-		if hasLine(of) || len(list) == maxFound || ctx.Err() != nil { // an exact line names them
+		if hasLine(of) || len(list) == MaxFound || ctx.Err() != nil { // an exact line names them
 			break
 		}
 		if known[p.Short] || of.SupportCode(p.Short) == code || strings.EqualFold(q, hex.EncodeToString(p.Short[:])) {

@@ -12,12 +12,13 @@
 package admissions
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"io/fs"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -53,7 +54,8 @@ type Feature struct {
 
 	mu      sync.Mutex // never held while a request is answered
 	stories map[key]*story
-	pending []line // that are not written yet
+	looked  time.Time // who has gone
+	pending []line    // that are not written yet
 }
 
 // key is a visitor of a room.
@@ -73,7 +75,7 @@ type moment struct {
 
 // NewFeature returns what keeps the admissions log of a gate for a time.
 func NewFeature(g feature.Gate, keep time.Duration) *Feature {
-	f := &Feature{gate: g, keep: keep, stories: map[key]*story{}}
+	f := &Feature{gate: g, keep: keep, stories: map[key]*story{}, looked: g.Now()}
 	f.seen = handover.New(f.take)
 	f.files = days.New(days.Config[line]{
 		Folder: g.StateDir("admissions"), Of: "the admissions log", At: func(l *line) time.Time { return l.At },
@@ -165,60 +167,68 @@ func (f *Feature) past(ctx context.Context, of admin.Room, text string) []admin.
 	is := func(l *line) bool {
 		return l.Room == of.Queue().Name() && (isCode && l.Code == code || l.Label != "" && strings.Contains(strings.ToLower(l.Label), text))
 	}
-	lines, err := f.read(ctx, is, code)
-	if err != nil {
+	found := found{at: map[string]int{}}
+	if err := f.read(ctx, code, func(l *line) {
+		if is(l) {
+			found.add(l)
+		}
+	}); err != nil {
 		f.gate.Log().Warn("the admissions log cannot be read, or not all of it", zap.Error(err))
 	}
 	f.mu.Lock()
-	for _, l := range f.pending { // the disk takes nothing
-		if is(&l) {
-			lines = append(lines, l)
+	defer f.mu.Unlock()
+	for i := range f.pending { // the disk takes nothing
+		if is(&f.pending[i]) {
+			found.add(&f.pending[i])
 		}
 	}
 	for k, s := range f.stories {
 		if l := s.line(k.room, s.seen, noted); l.Told != nil && is(&l) {
-			lines = append(lines, l)
+			found.add(&l)
 		}
 	}
-	f.mu.Unlock()
-	return tell(lines)
+	return found.list
 }
 
-// read returns the lines of the files that are wanted; those without the code need not be looked at,
-// if there is one.
-func (f *Feature) read(ctx context.Context, wanted func(*line) bool, code string) (lines []line, err error) {
+// read reads the lines of the files; those without the code need not be looked at, if there is one.
+func (f *Feature) read(ctx context.Context, code string, each func(*line)) error {
 	from := f.gate.Now().Add(-f.keep)
 	names, err := days.List(f.files.Folder)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return nil
 	}
 	for _, name := range names {
 		if ctx.Err() != nil {
-			return lines, errors.Join(err, ctx.Err())
+			return errors.Join(err, ctx.Err())
 		}
 		err = errors.Join(err, days.Read(filepath.Join(f.files.Folder, name), func(text []byte) {
 			var l line
-			if (code == "" || strings.Contains(string(text), code)) && json.Unmarshal(text, &l) == nil && !l.At.Before(from) && wanted(&l) {
-				lines = append(lines, l)
+			if (code == "" || bytes.Contains(text, []byte(code))) && json.Unmarshal(text, &l) == nil && !l.At.Before(from) {
+				each(&l)
 			}
 		}))
 	}
-	return lines, err
+	return err
 }
 
-// tell tells the stories of visitors by their lines, which are in the order in which they were
-// written; the last one of somebody who is followed says that.
-func tell(lines []line) (list []admin.FoundVisitor) {
-	for i := range lines {
-		l := &lines[i]
-		at := slices.IndexFunc(list, func(v admin.FoundVisitor) bool { return v.SupportCode == l.Code })
-		if at < 0 {
-			at, list = len(list), append(list, admin.FoundVisitor{Room: l.Room, SupportCode: l.Code, Status: admin.StatusGone})
-		}
-		if l.Label != "" {
-			list[at].Label = l.Label
-		}
-		list[at].Story = append(list[at].Story, l.sentences()...)
+// found are the visitors whom a search has found, with their stories.
+type found struct {
+	list []admin.FoundVisitor
+	at   map[string]int // in the list, by support code
+}
+
+// add adds a line to the story of its visitor. Lines come in the order in which they were written;
+// the last one of somebody who is followed says that. Of more visitors than a search finds there are
+// no stories.
+func (f *found) add(l *line) {
+	at, known := f.at[l.Code]
+	switch {
+	case !known && len(f.list) == admin.MaxFound:
+		return
+	case !known:
+		at = len(f.list)
+		f.at[l.Code], f.list = at, append(f.list, admin.FoundVisitor{Room: l.Room, SupportCode: l.Code, Status: admin.StatusGone})
 	}
-	return list
+	v := &f.list[at]
+	v.Label, v.Story = cmp.Or(l.Label, v.Label), append(v.Story, l.sentences()...)
 }

@@ -22,10 +22,13 @@ func keeping(dir string) func(*proxy.Config, *proxy.Options) {
 	return func(_ *proxy.Config, o *proxy.Options) { o.Admissions, o.StateDir = 30*24*time.Hour, dir }
 }
 
+// forAnHour has a gate keep less.
+func forAnHour(_ *proxy.Config, o *proxy.Options) { o.Admissions = time.Hour }
+
 // start starts a gate whose check-ins are due after 20 s.
 func start(t *testing.T, dir string, more ...func(*proxy.Config, *proxy.Options)) *gatetest.Fixture {
 	t.Helper()
-	return gatetest.Start(t, append(more, keeping(dir), gatetest.Settings(func(s *queue.Settings) { s.RefreshJitter = 0 }))...)
+	return gatetest.Start(t, append([]func(*proxy.Config, *proxy.Options){keeping(dir), gatetest.Settings(func(s *queue.Settings) { s.RefreshJitter = 0 })}, more...)...)
 }
 
 // found are the visitors whom a search finds.
@@ -101,6 +104,42 @@ func TestWhoAsksNoLongerIsFoundAllTheSame(t *testing.T) {
 	status, text = story(f, code, "a place of theirs")
 	assert.Equal(t, "waiting", status)
 	assert.Contains(t, text, "They had got that place 15:54:1")
+}
+
+// enters has a visitor get in who waits, and returns their code.
+func enters(f *gatetest.Fixture) (v *gatetest.Visitor, code string) {
+	f.T.Helper()
+	in := f.Full()
+	v = f.Waits()
+	code = codeOf(v)
+	in[0].Leaves()
+	f.Pass(20 * time.Second)
+	require.True(f.T, v.Get("/").In())
+	return v, code
+}
+
+func TestSomebodyIsFoundOfWhomNothingIsKeptAnyMore(t *testing.T) {
+	f := start(t, t.TempDir(), forAnHour, gatetest.Room(gatetest.RevokeEnabled))
+	v, code := enters(f)
+	for range 50 {
+		f.Pass(2 * time.Minute)
+		require.True(t, v.Get("/").In())
+	}
+	status, _ := story(f, code, "They were let in")
+	assert.Equal(t, "active", status)
+}
+
+func TestWhoIsHeldIsStillThere(t *testing.T) {
+	f := start(t, t.TempDir(), gatetest.Room(gatetest.RevokeEnabled))
+	v, code := enters(f)
+	f.Patch(`{"hold_active": "now"}`)
+	f.Pass(time.Hour)
+	status, text := story(f, code, "They were let in")
+	assert.Equal(t, "active", status)
+	assert.NotContains(t, text, "session ended")
+	f.Patch(`{"hold_active": "off"}`)
+	f.Pass(time.Second)
+	require.True(t, v.Get("/").In())
 }
 
 func TestTheLogOutlivesTheGate(t *testing.T) {

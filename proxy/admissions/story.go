@@ -30,6 +30,7 @@ const (
 
 // story is what is known of somebody who is there.
 type story struct {
+	of          *feature.Room
 	code, label string
 	stage       stage
 	seen        time.Time // when they asked last
@@ -63,7 +64,7 @@ func (f *Feature) take(m moment) error {
 		return errFull
 	case s == nil:
 		code := m.of.Setup().Pages.Support.CodeOf(m.id)
-		s = &story{code: string(code[:]), due: m.At}
+		s = &story{of: m.of, code: string(code[:]), due: m.At}
 	}
 	known := f.stories[k] != nil
 	f.stories[k] = s
@@ -134,15 +135,22 @@ func (f *Feature) takeGone(k key, s *story, m *moment) {
 	}
 }
 
+// note has a line be written. The caller holds mu.
 func (f *Feature) note(l line) {
 	if len(f.pending) < mostPending { // while the disk takes nothing
 		f.pending = append(f.pending, l)
 	}
 }
 
-// forget writes of those who have gone by now. The caller holds mu.
+// forget writes of those who have gone by now. While those who are in are held, their sessions stand
+// still. The caller holds mu.
 func (f *Feature) forget(now time.Time) {
+	since := now.Sub(f.looked)
+	f.looked = now
 	for k, s := range f.stories {
+		if settings := s.of.Queue.Settings(); s.stage == isIn && settings.HoldsActive() {
+			s.due = s.due.Add(since)
+		}
 		switch {
 		case !s.left.IsZero() && now.Sub(s.left) >= grace:
 			f.note(s.line(k.room, s.left, left))

@@ -169,7 +169,7 @@ func TestLetOnePersonInByTheirCode(t *testing.T) {
 		h.press(`.done button`, `document.querySelector('#story [value=ahead]')`)
 		assert.Contains(t, d.get("/api/v1/visitors?q="+code), `"ahead": false`)
 		h.tab.Open(d.url + "/visitors?q=nobody")
-		assert.Contains(t, h.tab.Text(), "Nobody.")
+		assert.Contains(t, h.tab.Text(), "Nobody is found.")
 		h.isWhole()
 	})
 }

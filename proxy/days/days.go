@@ -85,7 +85,7 @@ func (f *Files[L]) appendTo(now time.Time, name string, lines []L) error {
 			f.Log.Error("a line is left out of "+f.Of, zap.Error(err))
 		}
 	}
-	if f.isFull(text.Len()) {
+	if f.isFull(now, text.Len()) {
 		return nil
 	}
 	if _, err := f.open.Write(text.Bytes()); err != nil {
@@ -102,12 +102,15 @@ func (f *Files[L]) appendTo(now time.Time, name string, lines []L) error {
 	return nil
 }
 
-// isFull says whether the files may not take so many bytes more. Those of days before have
-// been removed then.
-func (f *Files[L]) isFull(bytes int) bool {
+// isFull says whether the files may not take so many bytes more, also without those of days before.
+func (f *Files[L]) isFull(now time.Time, bytes int) bool {
 	full := f.used+int64(bytes) > f.Most
 	if full && !f.full {
-		f.Log.Error(f.Of+" takes all the space that it may: what comes today is in memory at most", zap.Int64("bytes", f.Most))
+		f.tidy(now)
+		full = f.used+int64(bytes) > f.Most
+	}
+	if full && !f.full {
+		f.Log.Error("today alone takes all the space that "+f.Of+" may: no more of today is kept in files", zap.Int64("bytes", f.Most))
 	}
 	f.full = full
 	return full

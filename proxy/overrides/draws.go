@@ -19,7 +19,15 @@ func (d Document) withEvents(events event.List, at time.Time) Document {
 			o.Prequeue = events[e].Prequeue
 		}
 	}
-	d.Draws = slices.DeleteFunc(d.Draws, func(o event.Draw) bool { return at.Sub(o.Start) > event.DrawKept })
+	for i, idle := len(d.Draws)-1, 0; i >= 0; i-- { // the newest first
+		o := &d.Draws[i]
+		if events.Named(o.Event) < 0 && at.Before(o.Prequeue) {
+			idle++
+		}
+		if idle > mostIdle || at.Sub(o.Start) > event.DrawKept {
+			d.Draws = slices.Delete(d.Draws, i, i+1)
+		}
+	}
 	for i := range events {
 		if e := &events[i]; e.Shuffle && at.Before(e.End) {
 			d.draw(e)
@@ -27,6 +35,9 @@ func (d Document) withEvents(events event.List, at time.Time) Document {
 	}
 	return d
 }
+
+// mostIdle is how many draws are kept of events that were cancelled before their prequeue.
+const mostIdle = 50
 
 // draw makes the draw of an event, if there is none yet.
 func (d *Document) draw(e *event.Event) {
