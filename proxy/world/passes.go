@@ -232,8 +232,8 @@ func checkPassIn(h *History, breach func(time.Duration, string, ...any)) {
 }
 
 // checkPassAhead finds people who wait with a pass that puts them ahead, while more than half of
-// those who are let in have none. Slots that are open at once, and more than all who have one need,
-// go to others meanwhile.
+// those who are let in have none. Slots that are open at once, and more than those need who have been
+// put ahead by then, go to others meanwhile.
 func checkPassAhead(h *History, breach func(time.Duration, string, ...any)) {
 	all, passes := tracks(h), h.passOf()
 	_, admitted := read(h)
@@ -242,7 +242,11 @@ func checkPassAhead(h *History, breach func(time.Duration, string, ...any)) {
 		for _, b := range all {
 			with += oneIf(b.isIn && passes[b.who] > 0 && b.in.latest >= t.told[0].at && b.in.earliest <= t.told[len(t.told)-1].at)
 		}
-		if most := with + 2 + mostWithin(admitted, t.told[len(t.told)-1].at, h.longestInterval()); len(past) > most {
+		atOnce := 0
+		for _, b := range past {
+			atOnce = max(atOnce, mostWithin(admitted, b.in.latest, h.longestInterval()))
+		}
+		if most := with + 2 + atOnce; len(past) > most {
 			breach(past[most].in.latest, "%d people without a pass are let in while %s waits, who has one, and %d others who have", len(past), h.Plan.People[t.who].Name, with)
 			return
 		}

@@ -33,6 +33,11 @@ func (p *Plan) drawSale(r *rand.Rand) {
 // held says whether everyone new was held for the sale from one moment to another, at all gates.
 func (s *Sale) held(from, to time.Duration) bool { return from >= s.Prequeue+rumour && to < s.Start }
 
+// begins says whether the prequeue begins between two moments, at some gate.
+func (s *Sale) begins(from, to time.Duration) bool {
+	return *s != (Sale{}) && from < s.Prequeue+rumour && to >= s.Prequeue
+}
+
 // judged is when somebody still waits, in an exact line, who should have been let in before one who
 // is let in at a moment. Those who are all called at the start, and have not come by the end of the
 // minute, share the allowance of the next one, which is spread over it.

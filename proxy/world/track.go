@@ -1,6 +1,7 @@
 package world
 
 import (
+	"slices"
 	"time"
 
 	"github.com/fairdoor-gate/fairdoor/queue"
@@ -30,6 +31,11 @@ type told struct {
 // waiting says whether the person surely waited at a moment.
 func (t *track) waiting(at time.Duration) bool {
 	return len(t.told) > 0 && t.told[0].at <= at && at <= t.told[len(t.told)-1].at
+}
+
+// next is when the person was told to wait for the first time after a moment at which they waited.
+func (t *track) next(after time.Duration) time.Duration {
+	return t.told[slices.IndexFunc(t.told, func(s told) bool { return s.at >= after })].at
 }
 
 // tracks are those of a history, in no order.
