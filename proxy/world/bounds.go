@@ -32,7 +32,7 @@ func (h *History) exposures() (list []exposure) {
 				continue
 			}
 			from -= 2 * time.Second
-		case "Redis flushed", "key lost", "failover":
+		case "Redis flushed", keyLost, "failover":
 			for _, away := range h.Plan.Faults {
 				if silent := away.silences(); silent != 0 && away.At <= to+recovers && away.At+away.Lasts+recovers >= f.At {
 					list = append(list, exposure{silent, f.At - h.Plan.Settings.SessionDuration, to + recovers})
@@ -84,7 +84,7 @@ func (h *History) excess(since map[int]time.Duration) int {
 func (h *History) forgets(from, to time.Duration) bool {
 	return slices.ContainsFunc(h.Plan.Faults, func(f Fault) bool {
 		switch f.Kind {
-		case "Redis flushed", "key lost", "failover", "power loss", "full disk", "disk fails":
+		case "Redis flushed", keyLost, "failover", "power loss", "full disk", "disk fails":
 			return f.At-mostLost <= to && f.At+f.Lasts+time.Minute >= from
 		}
 		return false

@@ -18,7 +18,7 @@ var faultsOfRedis = []faultKind{
 	{"Redis slow", drawSlow, slow},
 	{"Redis restarted", drawMoment, restartRedis},
 	{"Redis flushed", drawFillingMoment, flush},
-	{"key lost", drawMoment, loseKey},
+	{keyLost, drawMoment, loseKey},
 	{"failover", drawFillingMoment, failOver},
 	{"scripts flushed", drawMoment, flushScripts},
 	{"clock of Redis set", drawMoment, setClock},
@@ -28,6 +28,7 @@ var faultsOfRedis = []faultKind{
 const (
 	linkCut     = "link cut" // a gate is cut off from Redis
 	repliesLost = "replies lost"
+	keyLost     = "key lost"
 )
 
 func cut(w *world, f *Fault) {

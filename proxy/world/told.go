@@ -217,7 +217,7 @@ func checkTold(h *History, breach func(time.Duration, string, ...any)) {
 		}
 		grain, near := h.toldWithin(all, admitted, e.At, place)
 		least, most := ahead(all, e.Ticket.ID, place, e.At, grain)
-		if most += near + h.lostNear(lost, e.At) + h.countedTwice(changes, e.At); e.Room.UsersAhead > most {
+		if most += near + h.lostNear(lost, e.At) + h.countedTwice(changes, e.At) + h.notLookedUp(all, place, e.At); e.Room.UsersAhead > most {
 			breach(e.At, "%s is told that %d are ahead, and at most %d can be", h.Plan.People[e.Who].Name, e.Room.UsersAhead, most)
 			return
 		}
@@ -279,3 +279,17 @@ func (h *History) lostNear(all []*Event, at time.Duration) (n int) {
 
 // loses says whether a gate's answer does not come.
 func loses(e *Event) bool { return e.What == Lost && e.Gate != 0 }
+
+// notLookedUp is how many may still be counted ahead of a place who have left in silence: the list
+// may have been lost by which their places are looked up. They count until they are at the head.
+func (h *History) notLookedUp(all []*spell, place, at time.Duration) (n int) {
+	for _, f := range h.Plan.Faults {
+		if f.Kind != keyLost || f.At > at || h.Plan.Settings.Method != queue.Line {
+			continue
+		}
+		for _, p := range all {
+			n += oneIf(p.place < place && p.from <= f.At && p.until > f.At && p.until < at-toldLate)
+		}
+	}
+	return n
+}
