@@ -36,8 +36,8 @@ type format struct {
 
 // Ticket is what Read found.
 type Ticket struct {
-	// Payload is what was sealed, or nil if no ticket of the request opens. The caller
-	// may keep and change it.
+	// Payload is what was sealed, or nil if no ticket of the request opens. It must not be
+	// changed: others may have it too.
 	Payload []byte
 
 	// Key is the index of the key that has opened the ticket. Any but 0 is an old key:
@@ -160,18 +160,26 @@ func (j *Jar) find(lines []string, hosts bool) (t Ticket, others, ok bool) {
 	return t, others, false
 }
 
-// Remember makes further Reads of the ticket's value cheap, until another value takes its
-// place in the jar's memory. It is worth it for a ticket that will come again as it is.
-func (j *Jar) Remember(t Ticket) {
+// Remember makes further Reads of the ticket's value cheap. It is worth it for a ticket that will
+// come again as it is. The jar has room for as many as there are of those, about, which good says if
+// it is known, and for 512 at least; for 131,072 at most, which take some 100 MiB.
+func (j *Jar) Remember(t Ticket, good int) {
 	if t.Payload != nil && !t.known {
-		j.memory.put(t.value, t.Payload, t.Key)
+		j.memory.put(t.value, t.Payload, t.Key, good)
+	}
+}
+
+// Forget is the opposite of Remember, of a ticket that will not come again.
+func (j *Jar) Forget(t Ticket) {
+	if t.known {
+		j.memory.forget(t.value)
 	}
 }
 
 // open returns the ticket that a value opens to.
 func (j *Jar) open(value, name string) (Ticket, bool) {
 	if o := j.memory.get(value); o != nil {
-		return Ticket{Payload: []byte(o.payload), Key: o.key, Name: name, known: true}, true
+		return Ticket{Payload: o.payload, Key: o.key, Name: name, value: o.value, known: true}, true
 	}
 	payload, key, ok := j.codec.Decode(value)
 	return Ticket{Payload: payload, Key: key, Name: name, value: value}, ok

@@ -1,8 +1,10 @@
 package cookie_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -190,21 +192,78 @@ func TestRememberedTicketReadsTheSame(t *testing.T) {
 
 	first, err := jar.Read(request)
 	require.NoError(t, err)
-	jar.Remember(first)
+	jar.Remember(first, 1)
 	for range 3 {
 		again, err := jar.Read(request)
 		require.NoError(t, err)
 		assert.Equal(t, "the payload", string(again.Payload))
 		assert.Equal(t, first.Name, again.Name)
-		again.Payload[0] = 'X' // the caller's to change
 	}
 
 	forged := value[:len(value)-8] + strings.Repeat("A", 8)
 	other, err := jar.Read(http.Header{"Cookie": {forged}})
 	require.NoError(t, err)
 	assert.Nil(t, other.Payload)
-	jar.Remember(other)
+	jar.Remember(other, 1)
 	other, err = jar.Read(http.Header{"Cookie": {forged}})
 	require.NoError(t, err)
 	assert.Nil(t, other.Payload, "what did not open is not remembered")
+}
+
+func TestAJarRemembersAsManyTicketsAsAreGood(t *testing.T) {
+	codec := newCodec(t, cookie.Name("shop"))
+	jar := newJar(t, codec, cookie.Attributes{})
+	const good = 3000
+	requests := make([]http.Header, good)
+	for i := range requests {
+		requests[i] = withCookies("fairdoor_shop=" + seal(t, codec, fmt.Sprint("ticket ", i)))
+	}
+	read := func() (found []cookie.Ticket) {
+		for i, request := range requests {
+			ticket, err := jar.Read(request)
+			require.NoError(t, err)
+			require.Equal(t, fmt.Sprint("ticket ", i), string(ticket.Payload))
+			found = append(found, ticket)
+		}
+		return found
+	}
+	for range 3 {
+		for _, ticket := range read() {
+			jar.Remember(ticket, good)
+		}
+	}
+	found := read()
+	assert.Less(t, testing.AllocsPerRun(1, func() {
+		for _, request := range requests {
+			_, _ = jar.Read(request)
+		}
+	}), good/10., "nothing is opened")
+	for _, ticket := range found {
+		jar.Forget(ticket)
+	}
+	assert.Greater(t, testing.AllocsPerRun(1, func() { read() }), float64(5*good), "all are opened")
+}
+
+func TestManyMayReadAndRememberAtOnce(t *testing.T) {
+	codec := newCodec(t, cookie.Name("shop"))
+	jar := newJar(t, codec, cookie.Attributes{})
+	requests := make([]http.Header, 100)
+	for i := range requests {
+		requests[i] = withCookies("fairdoor_shop=" + seal(t, codec, fmt.Sprint("ticket ", i)))
+	}
+	var readers sync.WaitGroup
+	for range 4 {
+		readers.Go(func() {
+			for i := range 20 * len(requests) {
+				ticket, err := jar.Read(requests[i%len(requests)])
+				assert.NoError(t, err)
+				assert.Equal(t, fmt.Sprint("ticket ", i%len(requests)), string(ticket.Payload))
+				jar.Remember(ticket, 10)
+				if i%7 == 0 {
+					jar.Forget(ticket)
+				}
+			}
+		})
+	}
+	readers.Wait()
 }

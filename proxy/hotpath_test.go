@@ -34,6 +34,7 @@ var hotPath = []struct {
 	{"accepted request, without a gate", throughTheOrigin},
 	{"accepted request", accepted},
 	{"accepted request, a handler in the process", acceptedByAHandler},
+	{"the same, each of 10,000 visitors in turn", acceptedInTurn},
 	{"queued page", func(t testing.TB) func() { return queued(t, "") }},
 	{"queued JSON", func(t testing.TB) func() { return queued(t, "application/json") }},
 	{"check-in", checkIn},
@@ -87,11 +88,39 @@ func acceptedByAHandler(t testing.TB) func() {
 	return servedBy(t, f, ticketOfOneWhoIsIn(f))
 }
 
+// acceptedInTurn has as many visitors ask in turn as do on a large site.
+func acceptedInTurn(t testing.TB) func() {
+	f := gatetest.Start(t, around(aPage), gatetest.Settings(func(s *queue.Settings) { s.TotalActiveUsers, s.NewUsersPerMinute = 20_000, 20_000 }))
+	cookies := make([]string, 10_000)
+	for round := range 3 {
+		for i := range cookies {
+			w := &gatetest.Discard{Fields: http.Header{}}
+			f.ServeHTTP(w, browserRequest(cookies[i]))
+			if issued := w.Fields["Set-Cookie"]; issued != nil {
+				cookies[i], _, _ = strings.Cut(issued[0], ";")
+			}
+		}
+		if round == 0 {
+			f.Pass(2 * time.Second)
+		}
+	}
+	i := 0
+	return servedTo(t, f, func() string {
+		i++
+		return cookies[i%len(cookies)]
+	})
+}
+
 // servedBy sends a browser's request with a cookie to a handler.
 func servedBy(t testing.TB, h http.Handler, cookies string) func() {
+	return servedTo(t, h, func() string { return cookies })
+}
+
+// servedTo is servedBy with another cookie each time.
+func servedTo(t testing.TB, h http.Handler, cookies func() string) func() {
 	w := &gatetest.Discard{Fields: http.Header{}}
 	return func() {
-		h.ServeHTTP(w, browserRequest(cookies))
+		h.ServeHTTP(w, browserRequest(cookies()))
 		if w.Bytes != 1024 {
 			t.Fatalf("answered with %d bytes", w.Bytes)
 		}
@@ -151,7 +180,9 @@ var oneKiB = bytes.Repeat([]byte("page"), 256)
 // queued answers people who wait, each of whom is due: their tickets are opened, checked in and
 // issued anew.
 func queued(t testing.TB, accept string) func() {
-	f := gatetest.Start(t, gatetest.Settings(func(s *queue.Settings) { s.RefreshInterval, s.QueueTicketTTL = time.Second, 24*time.Hour }))
+	f := gatetest.Start(t, gatetest.Settings(func(s *queue.Settings) {
+		s.RefreshInterval, s.RefreshIntervalMax, s.QueueTicketTTL = time.Second, time.Second, 24*time.Hour
+	}))
 	f.Full()
 	const people = 1000
 	requests := make([]*http.Request, people)
@@ -203,7 +234,7 @@ func BenchmarkPlainPage(b *testing.B) {
 
 // checkIn has the queue decide about somebody who is due, is counted anew and goes on waiting.
 func checkIn(t testing.TB) func() {
-	s := queue.Settings{TotalActiveUsers: 1, NewUsersPerMinute: 1, SessionDuration: 24 * time.Hour}
+	s := queue.Settings{TotalActiveUsers: 1, NewUsersPerMinute: 1, SessionDuration: 24 * time.Hour, RefreshIntervalMax: gatetest.Interval}
 	now := time.Date(2021, 5, 27, 15, 54, 10, 0, time.UTC)
 	shop, err := room.New(t.Context(), now, room.Config{Name: "shop", Settings: s, Store: memstore.New()})
 	require.NoError(t, err)

@@ -111,15 +111,17 @@ func (v *Visit) AppendTicket(to []string, r *http.Request, d *room.Decision) []s
 	jar := v.Setup.Jar
 	switch {
 	case d.Drop:
+		jar.Forget(v.Sealed)
 		return append(to, jar.DeleteCookie(v.HTTPS))
 	case d.Ticket.State == queue.None:
 		return to
 	case !d.Issue && !v.Stale:
 		if d.Outcome == room.Admitted {
-			jar.Remember(v.Sealed) // they will bring it again as it is
+			jar.Remember(v.Sealed, v.Room.Queue.Numbers().Active) // they will bring it again as it is
 		}
 		return to
 	}
+	jar.Forget(v.Sealed)
 	value, err := v.Seal(&d.Ticket)
 	if err != nil { // which the tickets of the queue do not do: the visitor goes without
 		v.Setup.Log.Error("ticket not issued", v.Setup.About(r, d.Ticket.ID), zap.Error(err))

@@ -32,7 +32,7 @@ func (s *Setup) owner(h http.Header, owns func(bound []byte, key int) bool) (o o
 	if err != nil || len(sealed.Payload) < ownerLength || !owns(sealed.Payload[ownerLength:], sealed.Key) {
 		return owner{}, false
 	}
-	s.jar.Remember(sealed)
+	s.jar.Remember(sealed, 0)
 	return owner{
 		number: int64(binary.BigEndian.Uint64(sealed.Payload)),
 		joined: time.UnixMilli(int64(binary.BigEndian.Uint64(sealed.Payload[8:]))),

@@ -60,7 +60,7 @@ func (r *Room) useIn(h http.Header, owns func(bound []byte, key int) bool) (u wa
 	if !r.o.Clock().Before(u.Expires) || r.known.isRevoked(u.Pass) {
 		return u, false
 	}
-	r.jar.Remember(sealed)
+	r.jar.Remember(sealed, 0)
 	return u, true
 }
 
