@@ -52,6 +52,19 @@ func LanguageCodes() ([]string, error) {
 	return codes, nil
 }
 
+// LanguageNames are the names of the built-in page's languages, each in itself, by their codes.
+func LanguageNames() (map[string]string, error) {
+	b, err := builtIn()
+	if err != nil {
+		return nil, err
+	}
+	names := map[string]string{}
+	for _, code := range b.codes {
+		names[code] = b.texts[code].Language
+	}
+	return names, nil
+}
+
 // Read reports whether somebody who speaks a language of the built-in page has read all that it says.
 func Read(code string) (bool, error) {
 	b, err := builtIn()

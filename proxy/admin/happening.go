@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/admin/dashboard"
+	"github.com/fairdoor-gate/fairdoor/proxy/record"
 	"github.com/fairdoor-gate/fairdoor/proxy/record/chart"
 	"github.com/fairdoor-gate/fairdoor/queue/event"
 )
@@ -88,7 +89,7 @@ func eventOf(of Room, e *event.Event, now time.Time) dashboard.Event {
 	}
 	for _, name := range event.Overridable() {
 		if value, own := e.Overrides[name]; own {
-			v.Own = append(v.Own, dashboard.Line{Name: name, Then: inWords(strings.Trim(string(value), `"`))})
+			v.Own = append(v.Own, dashboard.Line{Name: name, Then: record.ValueInWords(name, strings.Trim(string(value), `"`))})
 		}
 	}
 	return v

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -31,18 +32,18 @@ const (
 const soAgain = "It is as before again."
 
 // changesOf lists changes, the latest first, each with the form that undoes it, or why there is none.
-func (a *api) changesOf(of Room, list []record.Change) []dashboard.Change {
+func (a *api) changesOf(ctx context.Context, of Room, list []record.Change) []dashboard.Change {
 	var changes []dashboard.Change
 	for _, c := range slices.Backward(list[max(0, len(list)-maxChanges):]) {
-		v := dashboard.Change{At: c.At, By: c.By, What: c.What, From: valueInWords(c.What, c.From), To: valueInWords(c.What, c.To)}
-		v.Undo, v.Why = a.undoOf(of, c)
+		v := dashboard.Change{At: c.At, By: c.By, What: c.What, From: c.WasInWords(), To: c.ThenInWords()}
+		v.Undo, v.Why = a.undoOf(ctx, of, c)
 		changes = append(changes, v)
 	}
 	return changes
 }
 
 // undoOf is the form that asks whether a change is to be undone; nil where it is not, and why.
-func (a *api) undoOf(of Room, c record.Change) (undo *dashboard.Undo, why string) {
+func (a *api) undoOf(ctx context.Context, of Room, c record.Change) (undo *dashboard.Undo, why string) {
 	f := queue.Setting(c.What)
 	switch {
 	case f != nil && !f.Live:
@@ -56,7 +57,7 @@ func (a *api) undoOf(of Room, c record.Change) (undo *dashboard.Undo, why string
 	case c.What == "event":
 		return nil, "The event does that by its times."
 	case c.What == visitorAhead || c.What == visitorBack:
-		return a.undoAhead(of, c)
+		return a.undoAhead(ctx, of, c)
 	case f == nil:
 		return nil, a.final(c.What)
 	}
@@ -80,7 +81,7 @@ func (a *api) final(what string) string {
 }
 
 // undoAhead is the form that undoes that a visitor was put ahead, or no longer is.
-func (a *api) undoAhead(of Room, c record.Change) (undo *dashboard.Undo, why string) {
+func (a *api) undoAhead(ctx context.Context, of Room, c record.Change) (undo *dashboard.Undo, why string) {
 	do := "back"
 	if c.What == visitorBack {
 		do = "ahead"
@@ -90,6 +91,8 @@ func (a *api) undoAhead(of Room, c record.Change) (undo *dashboard.Undo, why str
 		return nil, "In an exact line, who was put ahead stays there."
 	case of.IsAhead(a.Clock(), c.To) == (do == "ahead"):
 		return nil, soAgain
+	case do == "back" && a.isIn(ctx, of, c.To):
+		return nil, "They are in by now."
 	}
 	return &dashboard.Undo{Action: pageOf(of, "visitors/"+c.To+"/ask"), Fields: map[string]string{"do": do}}, ""
 }

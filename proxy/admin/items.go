@@ -59,14 +59,3 @@ func readItems(r *http.Request) {
 	}
 	r.PostForm.Set("items", string(items))
 }
-
-// valueInWords is the value of a setting as people read it.
-func valueInWords(name, value string) string {
-	if name != "items" {
-		return inWords(value)
-	}
-	if told := queue.Items(value).Words(); told != "" {
-		return told
-	}
-	return inWords(value) // there are none, or it is no list
-}

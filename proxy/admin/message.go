@@ -2,6 +2,7 @@ package admin
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -35,9 +36,11 @@ func (a *api) showMessage(w http.ResponseWriter, r *http.Request, of Room) {
 		}
 	}
 	v.Items, v.ItemsWere = itemsOf(s.Items), string(s.Items)
-	languages, err := templates.LanguageCodes()
+	languages, err := templates.LanguageNames()
 	a.show(err)
-	v.Languages = languages
+	for _, code := range slices.Sorted(maps.Keys(languages)) {
+		v.Languages = append(v.Languages, dashboard.Choice{Key: code, Name: languages[code]})
+	}
 	if asked.Has("message") {
 		v.Text = asked.Get("message")
 	}

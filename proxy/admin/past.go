@@ -1,7 +1,6 @@
 package admin
 
 import (
-	"fmt"
 	"html/template"
 	"net/http"
 	"strconv"
@@ -89,7 +88,10 @@ func waitsOf(w waitsJSON) dashboard.Waits {
 
 // toldShort is a change in a line, by whom it was made. A planned event is long.
 func toldShort(c record.Change) string {
-	what := fmt.Sprintf("%s: %s → %s", c.What, valueInWords(c.What, c.From), valueInWords(c.What, c.To))
+	what := c.What + ": " + c.ThenInWords()
+	if was := c.WasInWords(); was != "" {
+		what = c.What + ": " + was + " → " + c.ThenInWords()
+	}
 	if strings.HasPrefix(c.What, ofEvent) {
 		switch "" {
 		case c.From:

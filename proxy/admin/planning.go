@@ -45,9 +45,9 @@ func plannedOf(r *http.Request, of Room, from event.Event) (event.Event, error) 
 	order := map[string]any{
 		"prequeue_start_time": nil, "total_active_users": nil, "new_users_per_minute": nil, // unless the form has them
 		"name": textOf(r, "name"), "description": textOf(r, "description"), "shuffle_at_event_start": r.PostFormValue("shuffle") != "",
-		"event_start_time": TimeIn(r, "start"), "event_end_time": TimeIn(r, "end"),
+		"event_start_time": TimeIn(r, "start"), "event_end_time": timeFromStart(r, "end", "lasts", 1),
 	}
-	if text := TimeIn(r, "prequeue"); text != "" {
+	if text := timeFromStart(r, "prequeue", "before", -1); text != "" {
 		order["prequeue_start_time"] = text
 	}
 	limits, s := []string{"total_active_users", "new_users_per_minute"}, byOperators(of.Queue().Settings())
@@ -92,10 +92,18 @@ func formOfEvent(e event.Event) dashboard.EventForm {
 		}
 		return at.UTC().Format(typedTime)
 	}
-	return dashboard.EventForm{
+	if e.Name == "" {
+		return dashboard.EventForm{Lasts: "2h"}
+	}
+	form := dashboard.EventForm{
 		Name: e.Name, Description: e.Description, Prequeue: typed(e.Prequeue), Start: typed(e.Start), End: typed(e.End), Shuffle: e.Shuffle,
 		TotalActiveUsers: string(e.Overrides["total_active_users"]), NewUsersPerMinute: string(e.Overrides["new_users_per_minute"]),
 	}
+	form.Lasts = chosenFor(e.End.Sub(e.Start), form.Lengths())
+	if !e.Prequeue.IsZero() {
+		form.Before = chosenFor(e.Start.Sub(e.Prequeue), form.Befores())
+	}
+	return form
 }
 
 // TimeIn is a time of a form as the API takes it: by the script a time with its zone, and without
@@ -108,6 +116,35 @@ func TimeIn(r *http.Request, name string) string {
 		}
 	}
 	return text
+}
+
+// timeFromStart is a time of a form that is given by a field of its own, or by how far it is from the
+// start: a choice says which, and a form without the choice has the field. It is "" for none.
+func timeFromStart(r *http.Request, name, choice string, sign time.Duration) string {
+	chosen, text := textOf(r, choice), TimeIn(r, "start")
+	if chosen == dashboard.AtATime || !r.PostForm.Has(choice) {
+		return TimeIn(r, name)
+	}
+	far, err := time.ParseDuration(chosen)
+	if err != nil {
+		return ""
+	}
+	start, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return text // which the event is refused for
+	}
+	return start.Add(sign * far).Format(time.RFC3339)
+}
+
+// chosenFor is which of several choices stands for a distance from the start: that of a time of its own
+// if none does.
+func chosenFor(far time.Duration, choices []dashboard.Choice) string {
+	for _, c := range choices {
+		if d, err := time.ParseDuration(c.Key); err == nil && d == far {
+			return c.Key
+		}
+	}
+	return dashboard.AtATime
 }
 
 // askAboutEvent answers a form with the question whether something is to be done to an event.
@@ -180,10 +217,23 @@ func spanOf(d time.Duration) string {
 func (a *api) askWhether(w http.ResponseWriter, r *http.Request, of Room, what string, e *event.Event, q dashboard.Question) {
 	shown := eventOf(of, e, a.Clock())
 	q.Title, q.Event = deeds[what].question+" "+e.Name+"?", &shown
-	if !e.Prequeue.IsZero() && (what == planEvent || what == editEvent) {
-		q.Warnings = append(q.Warnings, "From the prequeue on everybody new is held, until the event starts.")
+	if what == planEvent || what == editEvent {
+		q.Text = foretold(e)
 	}
 	a.show(q.Write(w, r))
+}
+
+// foretold says in sentences what an event does.
+func foretold(e *event.Event) string {
+	text := "It lasts " + spanOf(e.End.Sub(e.Start)) + "."
+	if e.Prequeue.IsZero() {
+		return text
+	}
+	order := "they are let in by the order in which they came"
+	if e.Shuffle {
+		order = "their order is drawn"
+	}
+	return "From " + spanOf(e.Start.Sub(e.Prequeue)) + " before the start on everybody new is held; at the start " + order + ". " + text
 }
 
 // digestOf tells an event apart from what it is once somebody has changed it.

@@ -60,19 +60,6 @@ func valueOf(f *setting.Field, s queue.Settings) string {
 	return f.Text(f.Of(reflect.ValueOf(&s).Elem()))
 }
 
-// inWords is a value as people read it.
-func inWords(value string) string {
-	switch value {
-	case "true":
-		return "on"
-	case "false":
-		return "off"
-	case "":
-		return "(empty)"
-	}
-	return value
-}
-
 // asFile stands for the value that the file has.
 const asFile = "as in the file"
 
@@ -133,7 +120,7 @@ func (a *api) changeAndTell(w http.ResponseWriter, r *http.Request, of Room, pat
 	var ends []time.Time // of what was before, by itself
 	for _, change := range a.changesAt(of, at) {
 		if queue.Setting(change.What) != nil {
-			done.What = append(done.What, dashboard.Line{Name: change.What, Now: valueInWords(change.What, change.From), Then: valueInWords(change.What, change.To)})
+			done.What = append(done.What, dashboard.Line{Name: change.What, Now: record.ValueInWords(change.What, change.From), Then: record.ValueInWords(change.What, change.To)})
 			done.Until = overrides.Of(c).By[change.What].Until
 			ends = append(ends, before[change.What].Until)
 		}
@@ -326,10 +313,10 @@ func (a *api) ask(w http.ResponseWriter, r *http.Request, of Room, patch map[str
 		if own[name] != nil {
 			q.Warnings = append(q.Warnings, "The event "+now.Event.Name+" has its own "+name+". The change shows when the event is over.")
 		}
-		q.Lines = append(q.Lines, dashboard.Line{Name: name, Now: valueInWords(name, valueOf(f, s)), Then: valueInWords(name, then)})
+		q.Lines = append(q.Lines, dashboard.Line{Name: name, Now: record.ValueInWords(name, valueOf(f, s)), Then: record.ValueInWords(name, then)})
 	}
 	numbers := of.Queue().Numbers()
-	if told := overrides.ReadTogether(&s, new(byOperators(next)), numbers.Reason()); told != "" {
+	if told := overrides.ReadTogether(&s, new(byOperators(next)), numbers.Reason()); told != "" && q.Forget == "" { // which asks about the message
 		q.Warnings = append(q.Warnings, told)
 	}
 	q.MayEnd = !slices.ContainsFunc(slices.Collect(maps.Values(patch)), func(value json.RawMessage) bool { return string(value) == "null" })

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/admin/dashboard"
+	"github.com/fairdoor-gate/fairdoor/proxy/overrides"
 )
 
 // searchVisitors answers with the visitors whom an operator looks for; with the page of the only
@@ -114,6 +115,9 @@ func (a *api) doToVisitor(r *http.Request, of Room, code, what string) (found bo
 		clean, ok := a.codeOf(of, "code:"+code)
 		if !ok {
 			return false, nil
+		}
+		if what == "back" && a.isIn(r.Context(), of, clean) {
+			return true, &overrides.FaultsError{Faults: []string{"they are in by now"}}
 		}
 		return true, a.favour(r, of, clean, what == "ahead")
 	}

@@ -143,8 +143,7 @@ func (d *difference) event(before, after *event.Event) {
 	}
 }
 
-// Plan is an event in a line, with what it has. Of a page and a description it has the first digits
-// of a hash.
+// Plan is an event in a line, with what it has. Of a page it has the first digits of a hash.
 func Plan(e *event.Event) string {
 	text := e.Start.UTC().Format(time.RFC3339) + " to " + e.End.UTC().Format(time.RFC3339)
 	if !e.Prequeue.IsZero() {
@@ -156,11 +155,12 @@ func Plan(e *event.Event) string {
 	for _, name := range slices.Sorted(maps.Keys(e.Overrides)) {
 		text += ", " + name + " " + strings.Trim(string(e.Overrides[name]), `"`)
 	}
-	for _, long := range []struct{ name, text string }{{"page", e.Page}, {"description", e.Description}} {
-		if long.text != "" {
-			sum := sha256.Sum256([]byte(long.text))
-			text += fmt.Sprintf(", %s %x", long.name, sum[:4])
-		}
+	if e.Page != "" {
+		sum := sha256.Sum256([]byte(e.Page))
+		text += fmt.Sprintf(", page %x", sum[:4])
+	}
+	if e.Description != "" {
+		text += fmt.Sprintf(", described as %q", e.Description)
 	}
 	if e.Suspended {
 		text += ", suspended"

@@ -57,16 +57,17 @@ func (l Limits) Write(w http.ResponseWriter, r *http.Request) error {
 // Message is the page of what those who wait are told.
 type Message struct {
 	Frame
-	Was, Text         string    // the message in force, and the one that is shown
-	Author            *Override // of the message in force; nil for none, and for that of the file
-	Remove            string    // what the button says that takes it away
-	Max               string    // its length, in characters
-	State, Language   string    // that are shown
-	States, Languages []string
-	Custom            bool   // the room has a page of its own
-	Items             []Item // what there is to buy, and lines for more
-	ItemsWere         string // as a file has them
-	Preview           string // the address of the page that is shown
+	Was, Text       string    // the message in force, and the one that is shown
+	Author          *Override // of the message in force; nil for none, and for that of the file
+	Remove          string    // what the button says that takes it away
+	Max             string    // its length, in characters
+	State, Language string    // that are shown
+	States          []string
+	Languages       []Choice // by their codes
+	Custom          bool     // the room has a page of its own
+	Items           []Item   // what there is to buy, and lines for more
+	ItemsWere       string   // as a file has them
+	Preview         string   // the address of the page that is shown
 }
 
 // Write answers with the page.
@@ -83,9 +84,10 @@ type Item struct {
 // Events is the page of the events of a room.
 type Events struct {
 	Frame
-	Events   []Event
-	Form     EventForm
-	Resource string // of the API
+	Events    []Event
+	Cancelled []Change // by which events went in the last day
+	Form      EventForm
+	Resource  string // of the API
 }
 
 // EventForm is the form of an event, as browsers have its values: times in UTC, which the script
@@ -94,8 +96,28 @@ type EventForm struct {
 	Name                                string // "" for one that is to be planned
 	Description                         string
 	Prequeue, Start, End                string
+	Before, Lasts                       string // of Befores and Lengths
 	TotalActiveUsers, NewUsersPerMinute string
 	Shuffle                             bool
+}
+
+// AtATime stands for a time that is given by itself, and not by how far it is from the start.
+const AtATime = "at"
+
+// Befores are how long before the start the prequeue may begin.
+func (EventForm) Befores() []Choice {
+	return []Choice{
+		{"", "no prequeue"}, {"10m", "10 minutes before the start"}, {"15m", "15 minutes before the start"}, {"30m", "30 minutes before the start"},
+		{"1h", "an hour before the start"}, {"2h", "two hours before the start"}, {"24h", "a day before the start"}, {AtATime, "at a time of its own"},
+	}
+}
+
+// Lengths are how long the event may last.
+func (EventForm) Lengths() []Choice {
+	return []Choice{
+		{"30m", "30 minutes after the start"}, {"1h", "an hour after the start"}, {"2h", "two hours after the start"}, {"3h", "three hours after the start"},
+		{"6h", "six hours after the start"}, {"12h", "twelve hours after the start"}, {"24h", "a day after the start"}, {AtATime, "at a time of its own"},
+	}
 }
 
 // Write answers with the page.

@@ -3,11 +3,9 @@ package dashboard
 import (
 	"fmt"
 	"html/template"
-	"strings"
 	"time"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/record"
-	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 // words are the functions that write for people.
@@ -22,21 +20,12 @@ var words = template.FuncMap{
 		told := record.WithMoments(template.HTMLEscapeString(text), func(at time.Time) string { return string(formatTime(at)) })
 		return template.HTML(told) //nolint:gosec // it is escaped
 	},
-	"plain": Plain,
+	"plain": record.SettingInWords,
 }
 
 // formatTime is a moment, which the script tells as the viewer's clock does.
 func formatTime(t time.Time) template.HTML {
 	return template.HTML(fmt.Sprintf(`<time datetime=%q>%s</time>`, t.UTC().Format(time.RFC3339), t.UTC().Format("2006-01-02 15:04:05 UTC"))) //nolint:gosec // times have nothing to escape
-}
-
-// Plain says in plain words what a setting is; its own name for what is none.
-func Plain(setting string) string {
-	f := queue.Setting(setting)
-	if f == nil {
-		return setting
-	}
-	return strings.ToUpper(f.Usage[:1]) + f.Usage[1:]
 }
 
 // FormatWait writes a wait of so many seconds.

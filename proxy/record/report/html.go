@@ -12,14 +12,13 @@ import (
 
 	"github.com/fairdoor-gate/fairdoor/proxy/record"
 	"github.com/fairdoor-gate/fairdoor/proxy/record/chart"
-	"github.com/fairdoor-gate/fairdoor/queue"
 )
 
 //go:embed report.html
 var source string
 
 var page = template.Must(template.New("report").Funcs(template.FuncMap{
-	"seconds": Seconds, "percent": percent, "number": number, "signed": signed, "minutes": minutes,
+	"seconds": Seconds, "percent": percent, "number": number, "plain": record.SettingInWords, "signed": signed, "minutes": minutes,
 	"round": func(s float64) int { return int(math.Round(s)) },
 }).Parse(source))
 
@@ -69,12 +68,8 @@ func (r *Report) Second(at time.Time) string {
 	return at.In(r.zone).Format("15:04:05")
 }
 
-// Words are what something was before a change, or after it, with its moments by the clock on the wall,
-// and items as people read them.
+// Words are a text with its moments by the clock on the wall.
 func (r *Report) Words(text string) string {
-	if items := queue.Items(text).Words(); items != "" {
-		return items
-	}
 	return record.WithMoments(text, func(at time.Time) string { return at.In(r.zone).Format("2 Jan 2006 15:04") })
 }
 
