@@ -25,10 +25,10 @@ import (
 
 // reportOptions are what a report is asked for.
 type reportOptions struct {
-	room, day, from, to, timezone string
-	stateDirs, admins             []string
-	token                         adminFlags
-	format, out                   string
+	room, event, day, from, to, timezone string
+	stateDirs, admins                    []string
+	token                                adminFlags
+	format, out                          string
 
 	now  time.Time
 	warn io.Writer
@@ -38,8 +38,8 @@ func newReportCommand() *cobra.Command {
 	o := reportOptions{}
 	cmd := &cobra.Command{
 		Use:   "report",
-		Short: "Report of a room's day",
-		Long: `Report of a room's day: who waited for how long, what came of what they were told,
+		Short: "Report of a room's day, or of an event",
+		Long: `Report of a room's day, of an event, or of another time: who waited for how long, what came of what they were told,
 how the limits were used, what was refused, what failed, and who changed what.
 
 It is made of the records that gates keep for 14 days: ask a gate that runs with
@@ -47,6 +47,7 @@ It is made of the records that gates keep for 14 days: ask a gate that runs with
 than once, where several gates share a store: what each gate has done is added up.`,
 		Example: `  fairdoor report --room shop -o today.html
   fairdoor report --room shop --day 2026-11-22 --timezone Europe/Berlin -o report.html
+  fairdoor report --room shop --event winter-sale -o winter-sale.html
   fairdoor report --room shop --from 2026-11-22T18:00 --to 2026-11-22T21:00 --format json
   fairdoor report --room shop --admin 10.0.0.5:9090 --admin 10.0.0.6:9090 -o report.html
   fairdoor report --room shop --state-dir /var/lib/fairdoor --day 2026-11-22 -o report.html`,
@@ -58,6 +59,7 @@ than once, where several gates share a store: what each gate has done is added u
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.room, "room", "", "name of the room; may be left out where there is one")
+	f.StringVar(&o.event, "event", "", "instead of a day: an event of the room, which the first gate is asked for")
 	f.StringVar(&o.day, "day", "", "day of the report, as in 2026-11-22 (default today)")
 	f.StringVar(&o.from, "from", "", "instead of a day: the begin, as in 2026-11-22T18:00, or with a zone in 2026-11-22T18:00:00Z")
 	f.StringVar(&o.to, "to", "", "the end (default now)")
@@ -82,9 +84,14 @@ func (o *reportOptions) run(cmd *cobra.Command) error {
 	if c.Zone, err = time.LoadLocation(o.timezone); err != nil || o.timezone == "" {
 		return usageError{fmt.Errorf("--timezone: %q is not a time zone, such as Europe/Berlin or UTC", o.timezone)}
 	}
-	if c.From, c.To, err = o.times(c.Zone); err != nil {
-		return usageError{err}
+	if o.event == "" {
+		if c.From, c.To, err = o.times(c.Zone); err != nil {
+			return usageError{err}
+		}
+	} else if c.From, c.To, err = o.timesOfEvent(cmd); err != nil {
+		return err
 	}
+	c.Event = o.event
 	if c.Room, c.Gates, err = o.read(cmd, c.From, c.To); err != nil {
 		return err
 	}
@@ -137,6 +144,43 @@ func (o *reportOptions) times(zone *time.Location) (from, to time.Time, err erro
 		return from, to, fmt.Errorf("--from and --to are more than %d days apart, for which gates keep records", record.Days)
 	}
 	return from, to, nil
+}
+
+// timesOfEvent are the begin and the end of the event, as a gate has it. It names the room if there is
+// but one.
+func (o *reportOptions) timesOfEvent(cmd *cobra.Command) (from, to time.Time, err error) {
+	switch {
+	case o.day != "" || o.from != "" || o.to != "":
+		return from, to, usageError{errors.New("--event goes without --day, --from and --to")}
+	case o.stateDirs != nil && o.admins == nil:
+		return from, to, usageError{errors.New("a state directory has no events: name a running gate beside it with --admin, or the times with --from and --to")}
+	}
+	flags := o.token
+	flags.address = o.gates()[0]
+	api, err := flags.api(cmd)
+	if err != nil {
+		return from, to, err
+	}
+	if o.room == "" {
+		if o.room, _, err = o.readAll(cmd.Context(), []source{runningGate{api}}, from, to); err != nil {
+			return from, to, err
+		}
+	}
+	events, err := client.Get[[]admin.EventJSON](cmd.Context(), api, client.Path("rooms", o.room, "events"))
+	if err != nil {
+		return from, to, err
+	}
+	var names []string
+	for _, e := range events {
+		if e.Name == o.event && !e.Begin().Before(o.now) {
+			return from, to, fmt.Errorf("the event %q begins at %s: there is nothing to report yet", e.Name, e.Begin().Format(time.RFC3339))
+		}
+		if e.Name == o.event {
+			return e.Begin(), e.End, nil
+		}
+		names = append(names, e.Name)
+	}
+	return from, to, fmt.Errorf("room %q has no event %q%s", o.room, o.event, cmp.Or(didYouMean(o.event, names), "; it has "+cmp.Or(strings.Join(names, ", "), "none")))
 }
 
 // wholeDay is from midnight to midnight, by the clock on the wall.

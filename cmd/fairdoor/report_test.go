@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -82,6 +83,11 @@ func TestReportOfRunningGates(t *testing.T) {
 			_, _ = w.Write([]byte(`[{"name": "shop"}, {"name": "tours.paris"}]`))
 			return
 		}
+		if r.URL.Path == "/api/v1/rooms/shop/events" {
+			_, _ = io.WriteString(w, `[{"name": "friday", "prequeue_start_time": "2026-11-22T09:30:00Z", "event_start_time": "2026-11-22T10:00:00Z", "event_end_time": "2026-11-22T12:00:00Z"},
+				{"name": "later", "event_start_time": "2999-11-22T10:00:00Z", "event_end_time": "2999-11-22T12:00:00Z"}]`)
+			return
+		}
 		if r.URL.Path != "/api/v1/rooms/shop/record" {
 			w.WriteHeader(http.StatusNotFound)
 			return
@@ -116,6 +122,17 @@ func TestReportOfRunningGates(t *testing.T) {
 	assert.Len(t, r.Minutes, len(sale.Minutes))
 	assert.Equal(t, record.Sum(sale.Minutes).LetIn, r.People.LetIn)
 
+	out, stderr, code = fairdoor(t, "report", "--room", "shop", "--event", "friday", "--timezone", "UTC", "--format", "json", "--admin", api.URL)
+	require.Zero(t, code, stderr)
+	var of struct{ From, To time.Time }
+	require.NoError(t, json.Unmarshal([]byte(out), &of))
+	assert.Equal(t, []string{"2026-11-22T09:30:00Z", "2026-11-22T12:00:00Z"}, []string{of.From.Format(time.RFC3339), of.To.Format(time.RFC3339)}, "from the prequeue on")
+	for event, want := range map[string]string{"friady": `room "shop" has no event "friady" (did you mean "friday"?)`, "later": "there is nothing to report yet"} {
+		_, stderr, code = fairdoor(t, "report", "--room", "shop", "--event", event, "--admin", api.URL)
+		assert.Equal(t, 1, code)
+		assert.Contains(t, stderr, want)
+	}
+
 	for room, want := range map[string]string{"shpo": `did you mean "shop"?`, "tours.rome": "did you mean", "nowhere": "shop, tours"} {
 		args[2] = room
 		_, stderr, code = fairdoor(t, args...)
@@ -147,6 +164,8 @@ func TestReportTellsWhatIsWrong(t *testing.T) {
 		{"--day 2999-01-01", "has not come yet", 2},
 		{"--day " + day + " --from 2026-11-22", "--day goes without --from and --to", 2},
 		{"--to 2026-11-22", "--to goes with --from", 2},
+		{"--event friday --day " + day, "--event goes without --day, --from and --to", 2},
+		{"--event friday --state-dir " + dir, "a state directory has no events", 2},
 		{"--from 2026-11-22T18:00Z --to 2026-11-22T17:00:00Z", `--from: "2026-11-22T18:00Z" is not a time`, 2},
 		{"--from 2026-11-22T18:00 --to 2026-11-22T17:00", "is not before --to", 2},
 		{"--from 2026-11-01 --to 2026-11-22", "more than 14 days apart", 2},
