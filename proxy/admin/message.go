@@ -2,7 +2,6 @@ package admin
 
 import (
 	"encoding/json"
-	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -35,12 +34,9 @@ func (a *api) showMessage(w http.ResponseWriter, r *http.Request, of Room) {
 			v.Remove = "Back to the message of the file…"
 		}
 	}
-	v.Items, v.ItemsWere = itemsOf(s.Items), string(s.Items)
-	languages, err := templates.LanguageNames()
+	languages, err := templates.LanguageCodes()
 	a.show(err)
-	for _, code := range slices.Sorted(maps.Keys(languages)) {
-		v.Languages = append(v.Languages, dashboard.Choice{Key: code, Name: languages[code]})
-	}
+	v.Languages = languages
 	if asked.Has("message") {
 		v.Text = asked.Get("message")
 	}
