@@ -3,7 +3,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := all
-.PHONY: all help build demo lint fmt test test-unhurried test-real soak setup axe fuzz bench bench-http bench-streams bench-flood cover picture manifests release release-check version clean
+.PHONY: all help build demo lint fmt test test-unhurried test-real soak setup axe fuzz bench bench-http bench-streams bench-flood bench-million cover picture manifests release release-check version clean
 
 HELM := go run helm.sh/helm/v4/cmd/helm@v4.3.1
 GOLANGCI_LINT := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
@@ -33,6 +33,7 @@ demo: ## a sample site behind a gate; ARGS='--crowd 20' sends it a crowd
 lint: ## faults, layout, formatting, go.mod
 	$(GOLANGCI_LINT) run ./...
 	$(GOLANGCI_LINT) run .bench/*.go
+	$(GOLANGCI_LINT) run ./.bench/million
 	$(GOLANGCI_LINT) run ./.release/sbom ./.release/check
 	go mod tidy -diff
 
@@ -136,6 +137,13 @@ bench-flood: build ## how long those who are in wait while a flood asks as fast 
 	go build -o bin/bench ./.bench
 	@$(PREFER) taskset --cpu-list 1-$$(($$(nproc) - 1)) bin/bench flood -gate bin/fairdoor -floods '$(FLOODS)' -visitors $(VISITORS) \
 		-rounds $(FLOOD_ROUNDS) $(if $(filter 1,$(STRICT)),-strict) | tee $(ARTIFACTS_DIR)/bench-flood.txt
+
+PEOPLE ?= 1000000
+bench-million: ## a sale before one gate for PEOPLE=1000000 in virtual time: processor time, memory, order, told places; beside it all who ask every 20 s, and a Redis; STRICT=1 as above
+	@.ci/setup redis-server
+	@mkdir -p $(ARTIFACTS_DIR)
+	go test -c -o bin/million.test ./.bench/million
+	@bin/million.test -people $(PEOPLE) $(if $(filter 1,$(STRICT)),-strict) | tee $(ARTIFACTS_DIR)/bench-million.txt
 
 cover: setup axe ## test coverage, as artifacts/cover.html
 	@mkdir -p $(ARTIFACTS_DIR)

@@ -52,24 +52,17 @@ func LanguageCodes() ([]string, error) {
 	return codes, nil
 }
 
-// LanguageName is what those who speak a language call it, with its code: "Deutsch (de-DE)".
-func LanguageName(code string) string {
-	if name := languageNames[code]; name != "" {
-		return name + " (" + code + ")"
+// LanguageNames are the names of the built-in page's languages, each in itself, by their codes.
+func LanguageNames() (map[string]string, error) {
+	b, err := builtIn()
+	if err != nil {
+		return nil, err
 	}
-	return code
-}
-
-// languageNames are what those who speak the languages of the built-in page call them.
-var languageNames = map[string]string{
-	"ar-EG": "العربية", "bg-BG": "български", "cs-CZ": "čeština", "da-DK": "dansk", "de-DE": "Deutsch",
-	"el-GR": "Ελληνικά", "en-US": "English", "es-ES": "español", "fa-IR": "فارسی", "fi-FI": "suomi", "fr-FR": "français",
-	"he-IL": "עברית", "hi-IN": "हिन्दी", "hr-HR": "hrvatski", "hu-HU": "magyar", "id-ID": "Bahasa Indonesia",
-	"it-IT": "italiano", "ja-JP": "日本語", "ko-KR": "한국어", "lt-LT": "lietuvių", "ms-MY": "Bahasa Melayu",
-	"nb-NO": "norsk bokmål", "nl-NL": "Nederlands", "pl-PL": "polski", "pt-BR": "português", "ro-RO": "română",
-	"ru-RU": "русский", "sk-SK": "slovenčina", "sl-SI": "slovenščina", "sr-BA": "српски", "sv-SE": "svenska",
-	"th-TH": "ไทย", "tl-PH": "Filipino", "tr-TR": "Türkçe", "uk-UA": "українська", "vi-VN": "Tiếng Việt",
-	"zh-CN": "中文（简体）", "zh-TW": "中文（繁體）",
+	names := map[string]string{}
+	for _, code := range b.codes {
+		names[code] = b.texts[code].Language
+	}
+	return names, nil
 }
 
 // Read reports whether somebody who speaks a language of the built-in page has read all that it says.

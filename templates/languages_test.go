@@ -217,17 +217,3 @@ func BenchmarkMatch(b *testing.B) {
 		l.Match("de-AT,de;q=0.9,en-US;q=0.8,en;q=0.7")
 	}
 }
-
-func TestEachLanguageHasAName(t *testing.T) {
-	codes, err := templates.LanguageCodes()
-	require.NoError(t, err)
-	names := map[string]bool{}
-	for _, code := range codes {
-		name := templates.LanguageName(code)
-		assert.NotEqual(t, code, name)
-		assert.False(t, names[name], name)
-		names[name] = true
-	}
-	assert.Equal(t, "Deutsch (de-DE)", templates.LanguageName("de-DE"))
-	assert.Equal(t, "xx", templates.LanguageName("xx"), "of another the code is told")
-}

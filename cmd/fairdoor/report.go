@@ -39,7 +39,7 @@ func newReportCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report",
 		Short: "Report of a room's day, or of an event",
-		Long: `Report of a room's day, or of an event: who waited for how long, what came of what they were told,
+		Long: `Report of a room's day, of an event, or of another time: who waited for how long, what came of what they were told,
 how the limits were used, what was refused, what failed, and who changed what.
 
 It is made of the records that gates keep for 14 days: ask a gate that runs with
@@ -47,7 +47,7 @@ It is made of the records that gates keep for 14 days: ask a gate that runs with
 than once, where several gates share a store: what each gate has done is added up.`,
 		Example: `  fairdoor report --room shop -o today.html
   fairdoor report --room shop --day 2026-11-22 --timezone Europe/Berlin -o report.html
-  fairdoor report --room shop --event sale -o sale.html
+  fairdoor report --room shop --event winter-sale -o winter-sale.html
   fairdoor report --room shop --from 2026-11-22T18:00 --to 2026-11-22T21:00 --format json
   fairdoor report --room shop --admin 10.0.0.5:9090 --admin 10.0.0.6:9090 -o report.html
   fairdoor report --room shop --state-dir /var/lib/fairdoor --day 2026-11-22 -o report.html`,
@@ -59,7 +59,7 @@ than once, where several gates share a store: what each gate has done is added u
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.room, "room", "", "name of the room; may be left out where there is one")
-	f.StringVar(&o.event, "event", "", "instead of a day: an event, from the begin of its prequeue to its end")
+	f.StringVar(&o.event, "event", "", "instead of a day: an event of the room, which the first gate is asked for")
 	f.StringVar(&o.day, "day", "", "day of the report, as in 2026-11-22 (default today)")
 	f.StringVar(&o.from, "from", "", "instead of a day: the begin, as in 2026-11-22T18:00, or with a zone in 2026-11-22T18:00:00Z")
 	f.StringVar(&o.to, "to", "", "the end (default now)")
@@ -84,14 +84,14 @@ func (o *reportOptions) run(cmd *cobra.Command) error {
 	if c.Zone, err = time.LoadLocation(o.timezone); err != nil || o.timezone == "" {
 		return usageError{fmt.Errorf("--timezone: %q is not a time zone, such as Europe/Berlin or UTC", o.timezone)}
 	}
-	if c.Event = o.event; c.Event != "" {
-		c.From, c.To, err = o.eventTimes(cmd)
-	} else if c.From, c.To, err = o.times(c.Zone); err != nil {
-		err = usageError{err}
-	}
-	if err != nil {
+	if o.event == "" {
+		if c.From, c.To, err = o.times(c.Zone); err != nil {
+			return usageError{err}
+		}
+	} else if c.From, c.To, err = o.timesOfEvent(cmd); err != nil {
 		return err
 	}
+	c.Event = o.event
 	if c.Room, c.Gates, err = o.read(cmd, c.From, c.To); err != nil {
 		return err
 	}
@@ -116,40 +116,6 @@ func (o *reportOptions) write(stdout io.Writer, r *report.Report) error {
 	}
 	_, err := stdout.Write(text.Bytes())
 	return err
-}
-
-// eventTimes are the begin and the end of the event that the report is of.
-func (o *reportOptions) eventTimes(cmd *cobra.Command) (from, to time.Time, err error) {
-	if o.day != "" || o.from != "" || o.to != "" {
-		return from, to, usageError{errors.New("--event goes without --day, --from and --to")}
-	}
-	sources, err := o.sources(cmd, o.now.AddDate(0, 0, -record.Days), o.now)
-	if err != nil {
-		return from, to, err
-	}
-	room, _, err := o.whichRoom(cmd.Context(), sources)
-	if err != nil {
-		return from, to, err
-	}
-	for _, s := range sources {
-		begin, end, found, err := s.event(cmd.Context(), room, o.event)
-		if err != nil {
-			return from, to, err
-		}
-		if found && (from.IsZero() || begin.Before(from)) {
-			from = begin
-		}
-		if found && end.After(to) {
-			to = end
-		}
-	}
-	switch {
-	case from.IsZero():
-		err = fmt.Errorf("room %q has no event %q, or none lately", room, o.event)
-	case !from.Before(o.now):
-		err = fmt.Errorf("event %q has not begun: it begins at %s", o.event, from.Format(time.RFC3339))
-	}
-	return from, to, err
 }
 
 // times are the begin and the end of the report.
@@ -180,6 +146,43 @@ func (o *reportOptions) times(zone *time.Location) (from, to time.Time, err erro
 	return from, to, nil
 }
 
+// timesOfEvent are the begin and the end of the event, as a gate has it. It names the room if there is
+// but one.
+func (o *reportOptions) timesOfEvent(cmd *cobra.Command) (from, to time.Time, err error) {
+	switch {
+	case o.day != "" || o.from != "" || o.to != "":
+		return from, to, usageError{errors.New("--event goes without --day, --from and --to")}
+	case o.stateDirs != nil && o.admins == nil:
+		return from, to, usageError{errors.New("a state directory has no events: name a running gate beside it with --admin, or the times with --from and --to")}
+	}
+	flags := o.token
+	flags.address = o.gates()[0]
+	api, err := flags.api(cmd)
+	if err != nil {
+		return from, to, err
+	}
+	if o.room == "" {
+		if o.room, _, err = o.readAll(cmd.Context(), []source{runningGate{api}}, from, to); err != nil {
+			return from, to, err
+		}
+	}
+	events, err := client.Get[[]admin.EventJSON](cmd.Context(), api, client.Path("rooms", o.room, "events"))
+	if err != nil {
+		return from, to, err
+	}
+	var names []string
+	for _, e := range events {
+		if e.Name == o.event && !e.Begin().Before(o.now) {
+			return from, to, fmt.Errorf("the event %q begins at %s: there is nothing to report yet", e.Name, e.Begin().Format(time.RFC3339))
+		}
+		if e.Name == o.event {
+			return e.Begin(), e.End, nil
+		}
+		names = append(names, e.Name)
+	}
+	return from, to, fmt.Errorf("room %q has no event %q%s", o.room, o.event, cmp.Or(didYouMean(o.event, names), "; it has "+cmp.Or(strings.Join(names, ", "), "none")))
+}
+
 // wholeDay is from midnight to midnight, by the clock on the wall.
 func (o *reportOptions) wholeDay(zone *time.Location) (from, to time.Time, err error) {
 	at := o.now.In(zone)
@@ -208,19 +211,11 @@ func parseTime(flag, text string, zone *time.Location) (time.Time, error) {
 
 // read reads what each gate has of the room, and says which room that is.
 func (o *reportOptions) read(cmd *cobra.Command, from, to time.Time) (room string, gates []record.Excerpt, err error) {
-	sources, err := o.sources(cmd, from, to)
-	if err != nil {
-		return "", nil, err
-	}
-	return o.readAll(cmd.Context(), sources, from, to)
-}
-
-// sources are the records of all gates, of a time.
-func (o *reportOptions) sources(cmd *cobra.Command, from, to time.Time) (sources []source, err error) {
+	var sources []source
 	for _, dir := range o.stateDirs {
 		s, err := readStateDir(dir, from, to, o.warn)
 		if err != nil {
-			return nil, err
+			return "", nil, err
 		}
 		sources = append(sources, s)
 	}
@@ -233,11 +228,11 @@ func (o *reportOptions) sources(cmd *cobra.Command, from, to time.Time) (sources
 		flags.address = address
 		api, err := flags.api(cmd)
 		if err != nil {
-			return nil, err
+			return "", nil, err
 		}
 		sources = append(sources, runningGate{api})
 	}
-	return sources, nil
+	return o.readAll(cmd.Context(), sources, from, to)
 }
 
 // gates are the addresses of the running gates that are asked; the usual one where none is named.
@@ -254,12 +249,9 @@ type source interface {
 	rooms(ctx context.Context) ([]string, error)
 	// excerpt is what it has of a room in a time; found is false if it knows of no such room.
 	excerpt(ctx context.Context, room string, from, to time.Time) (e record.Excerpt, found bool, err error)
-	// event is when an event of a room begins and ends; found is false if it knows of no such event.
-	event(ctx context.Context, room, name string) (begin, end time.Time, found bool, err error)
 }
 
-// whichRoom is the room that the report is of; all are those that there are.
-func (o *reportOptions) whichRoom(ctx context.Context, sources []source) (room string, all []string, err error) {
+func (o *reportOptions) readAll(ctx context.Context, sources []source, from, to time.Time) (room string, gates []record.Excerpt, err error) {
 	names := map[string]bool{}
 	for _, s := range sources {
 		rooms, err := s.rooms(ctx)
@@ -270,20 +262,12 @@ func (o *reportOptions) whichRoom(ctx context.Context, sources []source) (room s
 			names[name] = true
 		}
 	}
-	room, all = o.room, slices.Sorted(maps.Keys(names))
+	room, all := o.room, slices.Sorted(maps.Keys(names))
 	if room == "" {
 		if len(all) != 1 {
-			return "", all, usageError{fmt.Errorf("say which room with --room: %s", cmp.Or(strings.Join(all, ", "), "there is a record of none at that time"))}
+			return "", nil, usageError{fmt.Errorf("say which room with --room: %s", cmp.Or(strings.Join(all, ", "), "there is a record of none at that time"))}
 		}
 		room = all[0]
-	}
-	return room, all, nil
-}
-
-func (o *reportOptions) readAll(ctx context.Context, sources []source, from, to time.Time) (room string, gates []record.Excerpt, err error) {
-	room, all, err := o.whichRoom(ctx, sources)
-	if err != nil {
-		return "", nil, err
 	}
 	known := false
 	for _, s := range sources {
@@ -340,20 +324,6 @@ func (d stateDir) excerpt(_ context.Context, room string, _, _ time.Time) (recor
 	return record.Of(d, room), d[room] != nil, nil
 }
 
-// event is that of the minutes in which it was in force.
-func (d stateDir) event(_ context.Context, room, name string) (begin, end time.Time, found bool, err error) {
-	for _, m := range record.Of(d, room).Minutes {
-		if m.Room == nil || m.Room.Event != name {
-			continue
-		}
-		if !found {
-			begin, found = m.At, true
-		}
-		end = m.At.Add(time.Minute)
-	}
-	return begin, end, found, nil
-}
-
 // runningGate is the record of a gate that runs.
 type runningGate struct{ client.API }
 
@@ -368,14 +338,6 @@ func (g runningGate) rooms(ctx context.Context) ([]string, error) {
 		names = append(names, family)
 	}
 	return names, nil
-}
-
-func (g runningGate) event(ctx context.Context, room, name string) (begin, end time.Time, found bool, err error) {
-	e, err := client.Get[admin.EventJSON](ctx, g.API, client.Path("rooms", room, "events", name))
-	if errors.Is(err, client.ErrNotFound) {
-		return begin, end, false, nil
-	}
-	return e.Begin(), e.End, err == nil, err
 }
 
 // askAtATime is how much of the record a gate tells at a time.

@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -23,7 +24,7 @@ func keepRecord(t *testing.T, room string, at time.Time, letIn uint64) (dir stri
 	t.Helper()
 	dir = t.TempDir()
 	r := record.Open(dir, at, zap.NewNop())
-	s := record.Sample{Room: room, Known: true, Standing: record.Standing{Active: 7, TotalActiveUsers: 10, Event: "sale"}}
+	s := record.Sample{Room: room, Known: true, Standing: record.Standing{Active: 7, TotalActiveUsers: 10}}
 	for n := range 3 * 60 {
 		s.At = at.Add(time.Duration(n) * time.Second)
 		s.Counted.LetIn = letIn * uint64(n/60+1)
@@ -73,57 +74,6 @@ func TestReportOfStateDirectories(t *testing.T) {
 	assert.Contains(t, string(page), at.Format("Monday, 2 January 2006"))
 }
 
-func TestReportOfAnEvent(t *testing.T) {
-	at := time.Now().UTC().Truncate(time.Minute).AddDate(0, 0, -2)
-	dir := keepRecord(t, "shop", at, 5)
-	report := func(args ...string) (out, stderr string, code int) {
-		return fairdoor(t, append([]string{"report", "--timezone", "UTC", "--format", "json", "--event"}, args...)...)
-	}
-	times := func(out string) [2]string {
-		var r struct{ Event, From, To string }
-		require.NoError(t, json.Unmarshal([]byte(out), &r), out)
-		assert.Equal(t, "sale", r.Event)
-		return [2]string{r.From, r.To}
-	}
-	out, stderr, code := report("sale", "--state-dir", dir)
-	require.Zero(t, code, stderr)
-	assert.Equal(t, [2]string{at.Format(time.RFC3339), at.Add(3 * time.Minute).Format(time.RFC3339)}, times(out), "when it was in force, by the record")
-
-	begin, end := at.Add(-time.Minute), at.Add(2*time.Minute)
-	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch path := strings.TrimPrefix(r.URL.Path, "/api/v1/rooms"); path {
-		case "":
-			_, _ = w.Write([]byte(`[{"name": "shop"}]`))
-		case "/shop/record":
-			assert.NoError(t, json.NewEncoder(w).Encode(record.Excerpt{Minutes: []record.Minute{{At: at, Seconds: 60}}}))
-		case "/shop/events/sale", "/shop/events/next":
-			start := at
-			if path == "/shop/events/next" {
-				start = time.Now().Add(time.Hour)
-			}
-			assert.NoError(t, json.NewEncoder(w).Encode(map[string]any{"name": "sale", "prequeue_start_time": start.Add(-time.Minute), "event_start_time": start, "event_end_time": start.Add(2 * time.Minute)}))
-		default:
-			w.WriteHeader(http.StatusNotFound)
-		}
-	}))
-	defer api.Close()
-	out, stderr, code = report("sale", "--admin", api.Listener.Addr().String())
-	require.Zero(t, code, stderr)
-	assert.Equal(t, [2]string{begin.Format(time.RFC3339), end.Format(time.RFC3339)}, times(out), "from its prequeue to its end, as the gate has them")
-	for _, wrong := range []struct {
-		args []string
-		says string
-	}{
-		{[]string{"gone", "--admin", api.Listener.Addr().String()}, `room "shop" has no event "gone"`},
-		{[]string{"next", "--admin", api.Listener.Addr().String()}, `event "next" has not begun`},
-		{[]string{"sale", "--state-dir", dir, "--day", "2026-11-22"}, "--event goes without --day"},
-	} {
-		_, stderr, code = report(wrong.args...)
-		assert.NotZero(t, code)
-		assert.Contains(t, stderr, wrong.says)
-	}
-}
-
 func TestReportOfRunningGates(t *testing.T) {
 	sale := recordtest.Sale()
 	asked := 0
@@ -131,6 +81,11 @@ func TestReportOfRunningGates(t *testing.T) {
 		assert.Equal(t, "Bearer secret", r.Header.Get("Authorization"))
 		if r.URL.Path == "/api/v1/rooms" {
 			_, _ = w.Write([]byte(`[{"name": "shop"}, {"name": "tours.paris"}]`))
+			return
+		}
+		if r.URL.Path == "/api/v1/rooms/shop/events" {
+			_, _ = io.WriteString(w, `[{"name": "friday", "prequeue_start_time": "2026-11-22T09:30:00Z", "event_start_time": "2026-11-22T10:00:00Z", "event_end_time": "2026-11-22T12:00:00Z"},
+				{"name": "later", "event_start_time": "2999-11-22T10:00:00Z", "event_end_time": "2999-11-22T12:00:00Z"}]`)
 			return
 		}
 		if r.URL.Path != "/api/v1/rooms/shop/record" {
@@ -167,6 +122,17 @@ func TestReportOfRunningGates(t *testing.T) {
 	assert.Len(t, r.Minutes, len(sale.Minutes))
 	assert.Equal(t, record.Sum(sale.Minutes).LetIn, r.People.LetIn)
 
+	out, stderr, code = fairdoor(t, "report", "--room", "shop", "--event", "friday", "--timezone", "UTC", "--format", "json", "--admin", api.URL)
+	require.Zero(t, code, stderr)
+	var of struct{ From, To time.Time }
+	require.NoError(t, json.Unmarshal([]byte(out), &of))
+	assert.Equal(t, []string{"2026-11-22T09:30:00Z", "2026-11-22T12:00:00Z"}, []string{of.From.Format(time.RFC3339), of.To.Format(time.RFC3339)}, "from the prequeue on")
+	for event, want := range map[string]string{"friady": `room "shop" has no event "friady" (did you mean "friday"?)`, "later": "there is nothing to report yet"} {
+		_, stderr, code = fairdoor(t, "report", "--room", "shop", "--event", event, "--admin", api.URL)
+		assert.Equal(t, 1, code)
+		assert.Contains(t, stderr, want)
+	}
+
 	for room, want := range map[string]string{"shpo": `did you mean "shop"?`, "tours.rome": "did you mean", "nowhere": "shop, tours"} {
 		args[2] = room
 		_, stderr, code = fairdoor(t, args...)
@@ -198,6 +164,8 @@ func TestReportTellsWhatIsWrong(t *testing.T) {
 		{"--day 2999-01-01", "has not come yet", 2},
 		{"--day " + day + " --from 2026-11-22", "--day goes without --from and --to", 2},
 		{"--to 2026-11-22", "--to goes with --from", 2},
+		{"--event friday --day " + day, "--event goes without --day, --from and --to", 2},
+		{"--event friday --state-dir " + dir, "a state directory has no events", 2},
 		{"--from 2026-11-22T18:00Z --to 2026-11-22T17:00:00Z", `--from: "2026-11-22T18:00Z" is not a time`, 2},
 		{"--from 2026-11-22T18:00 --to 2026-11-22T17:00", "is not before --to", 2},
 		{"--from 2026-11-01 --to 2026-11-22", "more than 14 days apart", 2},

@@ -20,7 +20,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/admin"
 	"github.com/fairdoor-gate/fairdoor/proxy/admin/dashboard"
 	"github.com/fairdoor-gate/fairdoor/proxy/overrides"
-	"github.com/fairdoor-gate/fairdoor/proxy/record/wording"
+	"github.com/fairdoor-gate/fairdoor/proxy/record"
 	"github.com/fairdoor-gate/fairdoor/queue/pressure"
 )
 
@@ -431,7 +431,7 @@ func TestTheDashboardShowsTheEventsOfARoom(t *testing.T) {
 		`<span class="busy">prequeue</span>`, `<dt>Prequeue</dt><dd><time datetime="2021-05-27T15:50:00Z" data-day-of-week>Thursday, 2021-05-27 15:50:00 UTC</time></dd>`, ">Thursday, 2021-05-27 16:00:00 UTC</time></dd>",
 		">Thursday, 2021-05-27 18:00:00 UTC</time></dd>",
 		`<svg class="timeline" role="img"`, `<title>The times of sale, which is prequeue</title>`, `class="now"`,
-		" <code>total_active_users</code>: 800</div>", wording.Plain("total_active_users"), " <code>new_users_per_minute</code>: 500</div>", "Page for those who wait <code>custom_page_html</code>", g.shop.Draw("sale").SeedHash(),
+		" <code>total_active_users</code>: 800</div>", record.SettingInWords("total_active_users"), " <code>new_users_per_minute</code>: 500</div>", "Page for those who wait <code>custom_page_html</code>", g.shop.Draw("sale").SeedHash(),
 		`<span class="soft">suspended</span>`, `<a href="/api/v1/rooms/shop/events">All events as JSON</a>`,
 	} {
 		assert.Contains(t, page, want)

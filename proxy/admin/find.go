@@ -142,6 +142,15 @@ func (a *api) findPresent(ctx context.Context, of Room, q string) ([]FoundVisito
 	return list, failed
 }
 
+// isIn says whether the visitor of a support code is surely in.
+func (a *api) isIn(ctx context.Context, of Room, code string) bool {
+	if of.Queue().StoreFailing() {
+		return false
+	}
+	roster, err := of.Queue().Everybody(ctx)
+	return err == nil && slices.ContainsFunc(roster.Seated, func(s queue.Seat) bool { return of.SupportCode([8]byte(s.ID[:8])) == code })
+}
+
 // knownBy are the first halves of the ids of visitors whom features know by a text.
 func (a *api) knownBy(ctx context.Context, of Room, text string) (known map[[8]byte]bool, failed error) {
 	known = map[[8]byte]bool{}

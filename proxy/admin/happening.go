@@ -1,7 +1,6 @@
 package admin
 
 import (
-	"encoding/json"
 	"fmt"
 	"html/template"
 	"slices"
@@ -9,8 +8,8 @@ import (
 	"time"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/admin/dashboard"
+	"github.com/fairdoor-gate/fairdoor/proxy/record"
 	"github.com/fairdoor-gate/fairdoor/proxy/record/chart"
-	"github.com/fairdoor-gate/fairdoor/proxy/record/wording"
 	"github.com/fairdoor-gate/fairdoor/queue/event"
 )
 
@@ -75,28 +74,6 @@ func eventsOf(of Room, now time.Time) []dashboard.Event {
 	return list
 }
 
-// cancelledOf are the events of a room that somebody has cancelled lately, the latest first.
-func (a *api) cancelledOf(of Room, now time.Time) []dashboard.Cancelled {
-	var list []dashboard.Cancelled
-	told := map[string]bool{}
-	for _, c := range slices.Backward(a.Record.Excerpt(of.Queue().Name(), now.Add(-eventsShownFor), now.Add(time.Second)).Changes) {
-		name, planned := strings.CutPrefix(c.What, wording.OfEvent)
-		if !planned || c.To != "" || told[name] || eventNamed(of, name).Name != "" || len(list) == maxEvents {
-			continue
-		}
-		told[name] = true
-		var was event.Event
-		if json.Unmarshal([]byte(c.Was), &was) == nil && !c.At.Before(was.End) { // it was over, and has been deleted
-			continue
-		}
-		v := dashboard.Cancelled{Name: name, By: c.By, At: c.At}
-		v.Was, _ = wording.Change(c)
-		v.Undo, _ = a.undoOf(of, c, nil)
-		list = append(list, v)
-	}
-	return list
-}
-
 func eventOf(of Room, e *event.Event, now time.Time) dashboard.Event {
 	v := dashboard.Event{
 		Name: e.Name, Description: e.Description, Phase: phaseOf(e, now), Prequeue: e.Prequeue, Start: e.Start, End: e.End, Shuffle: e.Shuffle, FromFile: e.FromFile, OwnPage: e.Page != "", HasReport: hasReport(e, now),
@@ -112,7 +89,7 @@ func eventOf(of Room, e *event.Event, now time.Time) dashboard.Event {
 	}
 	for _, name := range event.Overridable() {
 		if value, own := e.Overrides[name]; own {
-			v.Own = append(v.Own, dashboard.Line{Name: name, Then: wording.Value(name, strings.Trim(string(value), `"`))})
+			v.Own = append(v.Own, dashboard.Line{Name: name, Then: record.ValueInWords(name, strings.Trim(string(value), `"`))})
 		}
 	}
 	return v

@@ -7,12 +7,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/admin/dashboard"
 	"github.com/fairdoor-gate/fairdoor/proxy/overrides"
 	"github.com/fairdoor-gate/fairdoor/proxy/record"
-	"github.com/fairdoor-gate/fairdoor/proxy/record/wording"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/event"
 )
@@ -20,8 +18,10 @@ import (
 // maxChanges is how many changes the dashboard lists.
 const maxChanges = 50
 
-// What the record notes beside settings and events, whose names it has.
+// What the record notes beside settings, whose names it has.
 const (
+	ofEvent = "event " // and the name of a planned one
+
 	visitorAhead   = "visitor put ahead"
 	visitorBack    = "visitor no longer ahead"
 	visitorRenewed = "visitor renewed"
@@ -34,32 +34,30 @@ const soAgain = "It is as before again."
 // changesOf lists changes, the latest first, each with the form that undoes it, or why there is none.
 func (a *api) changesOf(ctx context.Context, of Room, list []record.Change) []dashboard.Change {
 	var changes []dashboard.Change
-	in := sync.OnceValue(func() map[string]bool { return codesIn(ctx, of) })
 	for _, c := range slices.Backward(list[max(0, len(list)-maxChanges):]) {
-		v := dashboard.Change{At: c.At, By: c.By, What: c.What}
-		v.From, v.To = wording.Change(c)
-		v.Undo, v.Why = a.undoOf(of, c, in)
+		v := dashboard.Change{At: c.At, By: c.By, What: c.What, From: c.WasInWords(), To: c.ThenInWords()}
+		v.Undo, v.Why = a.undoOf(ctx, of, c)
 		changes = append(changes, v)
 	}
 	return changes
 }
 
 // undoOf is the form that asks whether a change is to be undone; nil where it is not, and why.
-func (a *api) undoOf(of Room, c record.Change, in func() map[string]bool) (undo *dashboard.Undo, why string) {
+func (a *api) undoOf(ctx context.Context, of Room, c record.Change) (undo *dashboard.Undo, why string) {
 	f := queue.Setting(c.What)
 	switch {
 	case f != nil && !f.Live:
 		return nil, "It is changed in the file only."
 	case f != nil && valueOf(f, byOperators(of.Queue().Settings())) == c.From:
 		return nil, soAgain
-	case f == nil && strings.HasPrefix(c.What, wording.OfEvent):
+	case f == nil && strings.HasPrefix(c.What, ofEvent):
 		if why = eventStays(of, c); why != "" {
 			return nil, why
 		}
 	case c.What == "event":
 		return nil, "The event does that by its times."
 	case c.What == visitorAhead || c.What == visitorBack:
-		return a.undoAhead(of, c, in)
+		return a.undoAhead(ctx, of, c)
 	case f == nil:
 		return nil, a.final(c.What)
 	}
@@ -82,27 +80,8 @@ func (a *api) final(what string) string {
 	return "It cannot be undone."
 }
 
-// codesIn are the support codes of those who are in; nil while the store does not tell.
-func codesIn(ctx context.Context, of Room) map[string]bool {
-	if of.Queue().StoreFailing() {
-		return nil
-	}
-	roster, err := of.Queue().Everybody(ctx)
-	if err != nil {
-		return nil
-	}
-	in := map[string]bool{}
-	for _, s := range roster.Seated {
-		in[of.SupportCode([8]byte(s.ID[:8]))] = true
-	}
-	return in
-}
-
-// isIn is why somebody who is in is neither put ahead nor given back their place.
-const isIn = "They are in already."
-
 // undoAhead is the form that undoes that a visitor was put ahead, or no longer is.
-func (a *api) undoAhead(of Room, c record.Change, in func() map[string]bool) (undo *dashboard.Undo, why string) {
+func (a *api) undoAhead(ctx context.Context, of Room, c record.Change) (undo *dashboard.Undo, why string) {
 	do := "back"
 	if c.What == visitorBack {
 		do = "ahead"
@@ -112,15 +91,15 @@ func (a *api) undoAhead(of Room, c record.Change, in func() map[string]bool) (un
 		return nil, "In an exact line, who was put ahead stays there."
 	case of.IsAhead(a.Clock(), c.To) == (do == "ahead"):
 		return nil, soAgain
-	case in()[c.To]:
-		return nil, isIn
+	case do == "back" && a.isIn(ctx, of, c.To):
+		return nil, "They are in by now."
 	}
 	return &dashboard.Undo{Action: pageOf(of, "visitors/"+c.To+"/ask"), Fields: map[string]string{"do": do}}, ""
 }
 
 // eventStays says why the change of a planned event is not undone; "" if it can be.
 func eventStays(of Room, c record.Change) string {
-	e := eventNamed(of, strings.TrimPrefix(c.What, wording.OfEvent))
+	e := eventNamed(of, strings.TrimPrefix(c.What, ofEvent))
 	switch {
 	case e.FromFile || c.By == overrides.ByFile:
 		return "The event is in the file."
@@ -156,7 +135,7 @@ func (a *api) undoEvent(w http.ResponseWriter, r *http.Request, of Room) {
 		a.refuse(w, r, of, http.StatusConflict, "Nothing was changed. "+why, nil)
 		return
 	}
-	now := eventNamed(of, strings.TrimPrefix(what, wording.OfEvent))
+	now := eventNamed(of, strings.TrimPrefix(what, ofEvent))
 	do, then := removeEvent, now
 	if c.From != "" {
 		if do = editEvent; now.Name == "" {

@@ -27,13 +27,6 @@ func itemsOf(items queue.Items) []dashboard.Item {
 	return append(lines, make([]dashboard.Item, moreItems)...)
 }
 
-// showItems answers with the form that says what there is to buy.
-func (a *api) showItems(w http.ResponseWriter, r *http.Request, of Room) {
-	s := byOperators(of.Queue().Settings())
-	v := dashboard.Items{Frame: a.roomFrame(r, of, "items"), Items: itemsOf(s.Items), Were: string(s.Items)}
-	a.show(v.Write(w, r))
-}
-
 // readItems gives a form of such lines the value that the setting has in a file.
 func readItems(r *http.Request) {
 	soldOut := r.PostForm["item.soldOut"] // the numbers of the lines

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -34,9 +35,12 @@ func (a *api) showMessage(w http.ResponseWriter, r *http.Request, of Room) {
 			v.Remove = "Back to the message of the file…"
 		}
 	}
-	languages, err := templates.LanguageCodes()
+	v.Items, v.ItemsWere = itemsOf(s.Items), string(s.Items)
+	languages, err := templates.LanguageNames()
 	a.show(err)
-	v.Languages = languages
+	for _, code := range slices.Sorted(maps.Keys(languages)) {
+		v.Languages = append(v.Languages, dashboard.Choice{Key: code, Name: languages[code]})
+	}
 	if asked.Has("message") {
 		v.Text = asked.Get("message")
 	}

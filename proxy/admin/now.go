@@ -11,7 +11,6 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/admin/dashboard"
 	"github.com/fairdoor-gate/fairdoor/proxy/overrides"
 	"github.com/fairdoor-gate/fairdoor/proxy/record"
-	"github.com/fairdoor-gate/fairdoor/proxy/record/wording"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/estimate"
 )
@@ -27,7 +26,7 @@ const (
 type tab struct{ path, name string }
 
 // tabs are the pages that every room has.
-var tabs = []tab{{"", "Now"}, {"limits", "Limits"}, {"message", "Message"}, {"items", "Items"}, {"events", "Events"}, {"history", "History"}}
+var tabs = []tab{{"", "Now"}, {"limits", "Limits"}, {"message", "Message and items"}, {"events", "Events"}, {"history", "History"}}
 
 // pageOf is the address of a page of a room.
 func pageOf(of Room, path string) string {
@@ -122,19 +121,18 @@ func (a *api) showLimits(w http.ResponseWriter, r *http.Request, of Room) {
 	a.show(v.Write(w, r))
 }
 
-// overridesOf lists what operators have changed, the latest first. What is as in the file, until
-// somebody changes it, is nothing to tell of.
+// overridesOf lists what operators have changed and is not as in the file, the latest first.
 func overridesOf(d overrides.Document) []dashboard.Override {
 	var list []dashboard.Override
 	for name, value := range d.Changes {
-		if d.By[name].Until.IsZero() && asInFile(d, name) {
-			continue
-		}
 		text, err := strconv.Unquote(string(value))
 		if err != nil {
 			text = string(value)
 		}
-		list = append(list, dashboard.Override{Name: name, Value: wording.Value(name, text), By: d.By[name].By, At: d.By[name].At, Until: d.By[name].Until})
+		if f := queue.Setting(name); f != nil && d.File != nil && valueOf(f, *d.File) == text {
+			continue
+		}
+		list = append(list, dashboard.Override{Name: name, Value: record.ValueInWords(name, text), By: d.By[name].By, At: d.By[name].At, Until: d.By[name].Until})
 	}
 	slices.SortFunc(list, func(a, b dashboard.Override) int {
 		if c := b.At.Compare(a.At); c != 0 {
@@ -145,37 +143,32 @@ func overridesOf(d overrides.Document) []dashboard.Override {
 	return list
 }
 
-// asInFile says whether operators have given a setting the value that the file has.
-func asInFile(d overrides.Document, name string) bool {
-	f := queue.Setting(name)
-	if f == nil || d.File == nil {
-		return false
-	}
-	v, err := f.ParseJSON(d.Changes[name])
-	return err == nil && f.Text(v) == valueOf(f, *d.File)
-}
-
 // showEvents answers with the events of a room, and the form that plans one, or changes the one that
 // the query names.
 func (a *api) showEvents(w http.ResponseWriter, r *http.Request, of Room) {
-	now := a.Clock()
-	v := dashboard.Events{Frame: a.roomFrame(r, of, "events"), Events: eventsOf(of, now), Cancelled: a.cancelledOf(of, now), Resource: "/api/v1/rooms/" + of.Queue().Name()}
-	if e := eventNamed(of, r.URL.Query().Get("change")); e.Name != "" && !e.FromFile {
+	v := dashboard.Events{Frame: a.roomFrame(r, of, "events"), Events: eventsOf(of, a.Clock()), Resource: "/api/v1/rooms/" + of.Queue().Name()}
+	v.Cancelled = a.changesOf(r.Context(), of, slices.DeleteFunc(a.lastDay(of), func(c record.Change) bool {
+		name, isEvent := strings.CutPrefix(c.What, ofEvent)
+		return !isEvent || c.To != "" || c.By == overrides.ByFile || eventNamed(of, name).Name != ""
+	}))
+	if e := eventNamed(of, r.URL.Query().Get("change")); !e.FromFile {
 		v.Form = formOfEvent(e)
-	} else {
-		v.Form = newEvent(of, now)
 	}
 	a.show(v.Write(w, r))
 }
 
+// lastDay are the changes of a room in the last day.
+func (a *api) lastDay(of Room) []record.Change {
+	now := a.Clock()
+	return a.Record.Excerpt(of.Queue().Name(), now.Add(-24*time.Hour), now.Add(time.Second)).Changes
+}
+
 // showHistory answers with what has happened in a room.
 func (a *api) showHistory(w http.ResponseWriter, r *http.Request, of Room) {
-	ctx, cancel := context.WithTimeout(r.Context(), patience)
-	defer cancel()
 	now, name := a.Clock(), of.Queue().Name()
 	v := dashboard.History{Frame: a.roomFrame(r, of, "history"), Resource: "/api/v1/rooms/" + name}
 	v.Events = pastEvents(of, now)
-	v.Changes = a.changesOf(ctx, of, a.Record.Excerpt(name, now.Add(-24*time.Hour), now.Add(time.Second)).Changes)
+	v.Changes = a.changesOf(r.Context(), of, a.lastDay(of))
 	for day := range record.Days {
 		from := now.UTC().Truncate(24*time.Hour).AddDate(0, 0, -day)
 		v.Days = append(v.Days, dashboard.Day{Name: from.Format("Monday, 2 January"), Key: from.Format(time.DateOnly), Ago: day})

@@ -36,7 +36,6 @@ func (a *api) pages() []Resource {
 		{Pattern: "GET " + one, Answer: a.withRoom(a.showNow)},
 		{Pattern: "GET " + one + "/limits", Answer: a.withRoom(a.showLimits)},
 		{Pattern: "GET " + one + "/message", Answer: a.withRoom(a.showMessage)},
-		{Pattern: "GET " + one + "/items", Answer: a.withRoom(a.showItems)},
 		{Pattern: "GET " + one + "/preview", Answer: a.withRoom(a.showPreview)},
 		{Pattern: "GET " + one + "/events", Answer: a.withRoom(a.showEvents)},
 		{Pattern: "POST " + one + "/events/ask", Answer: a.withRoom(a.askAboutEvent)},

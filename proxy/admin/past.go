@@ -1,7 +1,6 @@
 package admin
 
 import (
-	"fmt"
 	"html/template"
 	"net/http"
 	"strconv"
@@ -11,7 +10,6 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/admin/dashboard"
 	"github.com/fairdoor-gate/fairdoor/proxy/record"
 	"github.com/fairdoor-gate/fairdoor/proxy/record/chart"
-	"github.com/fairdoor-gate/fairdoor/proxy/record/wording"
 )
 
 // maximaOver is the time of which the largest numbers are told.
@@ -90,12 +88,11 @@ func waitsOf(w waitsJSON) dashboard.Waits {
 
 // toldShort is a change in a line, by whom it was made. A planned event is long.
 func toldShort(c record.Change) string {
-	from, to := wording.Change(c)
-	what := fmt.Sprintf("%s: %s → %s", c.What, from, to)
-	if from == "" {
-		what = c.What + ": " + to
+	what := c.What + ": " + c.ThenInWords()
+	if was := c.WasInWords(); was != "" {
+		what = c.What + ": " + was + " → " + c.ThenInWords()
 	}
-	if strings.HasPrefix(c.What, wording.OfEvent) {
+	if strings.HasPrefix(c.What, ofEvent) {
 		switch "" {
 		case c.From:
 			what = c.What + " is planned"

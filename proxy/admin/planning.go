@@ -44,11 +44,11 @@ var deeds = map[string]deed{
 func plannedOf(r *http.Request, of Room, from event.Event) (event.Event, error) {
 	order := map[string]any{
 		"prequeue_start_time": nil, "total_active_users": nil, "new_users_per_minute": nil, // unless the form has them
-		"name": textOf(r, "name"), "description": textOf(r, "description"), "shuffle_at_event_start": false,
-		"event_start_time": TimeIn(r, "start"), "event_end_time": fromStart(r, "end", "lasts", 1),
+		"name": textOf(r, "name"), "description": textOf(r, "description"), "shuffle_at_event_start": r.PostFormValue("shuffle") != "",
+		"event_start_time": TimeIn(r, "start"), "event_end_time": timeFromStart(r, "end", "lasts", 1),
 	}
-	if text := fromStart(r, "prequeue", "before", -1); text != "" {
-		order["prequeue_start_time"], order["shuffle_at_event_start"] = text, r.PostFormValue("shuffle") != ""
+	if text := timeFromStart(r, "prequeue", "before", -1); text != "" {
+		order["prequeue_start_time"] = text
 	}
 	limits, s := []string{"total_active_users", "new_users_per_minute"}, byOperators(of.Queue().Settings())
 	for i, name := range limits {
@@ -92,52 +92,18 @@ func formOfEvent(e event.Event) dashboard.EventForm {
 		}
 		return at.UTC().Format(typedTime)
 	}
-	f := dashboard.EventForm{
-		Name: e.Name, Planned: true, Description: e.Description, Prequeue: typed(e.Prequeue), Start: typed(e.Start), End: typed(e.End), Shuffle: e.Shuffle,
+	if e.Name == "" {
+		return dashboard.EventForm{Lasts: "2h"}
+	}
+	form := dashboard.EventForm{
+		Name: e.Name, Description: e.Description, Prequeue: typed(e.Prequeue), Start: typed(e.Start), End: typed(e.End), Shuffle: e.Shuffle,
 		TotalActiveUsers: string(e.Overrides["total_active_users"]), NewUsersPerMinute: string(e.Overrides["new_users_per_minute"]),
 	}
-	before := time.Duration(0)
+	form.Lasts = chosenFor(e.End.Sub(e.Start), form.Lengths())
 	if !e.Prequeue.IsZero() {
-		before = e.Start.Sub(e.Prequeue)
+		form.Before = chosenFor(e.Start.Sub(e.Prequeue), form.Befores())
 	}
-	f.Before, f.Lasts = usual(f.Befores(), before), usual(f.Lengths(), e.End.Sub(e.Start))
-	return f
-}
-
-// usual is the one of the usual times that a time is.
-func usual(times []dashboard.Time, d time.Duration) string {
-	if slices.ContainsFunc(times, func(t dashboard.Time) bool { return t.Key == d.String() }) {
-		return d.String()
-	}
-	return dashboard.OtherTime
-}
-
-// newEvent is the form that plans an event: a sale tomorrow evening, whose order is drawn where the
-// room can.
-func newEvent(of Room, now time.Time) dashboard.EventForm {
-	s := byOperators(of.Queue().Settings())
-	f := dashboard.EventForm{Before: (30 * time.Minute).String(), Lasts: (2 * time.Hour).String(), OnTheWall: true, Shuffle: s.CutsBuckets()}
-	f.Start = now.UTC().AddDate(0, 0, 1).Format(time.DateOnly) + "T18:00"
-	f.Name = "sale"
-	for n := 2; eventNamed(of, f.Name).Name != ""; n++ {
-		f.Name = "sale-" + strconv.Itoa(n)
-	}
-	return f
-}
-
-// planInWords says what an event will do.
-func planInWords(e *event.Event) string {
-	at := func(t time.Time) string { return t.UTC().Format(time.RFC3339) }
-	begin := "The event starts " + at(e.Start) + "."
-	if !e.Prequeue.IsZero() {
-		begin = "From the prequeue on, " + at(e.Prequeue) + ", everybody new is held. The event starts " + at(e.Start) + ", and those who came before are let in"
-		if e.Shuffle {
-			begin += " in an order that is drawn."
-		} else {
-			begin += " in the order in which they came."
-		}
-	}
-	return begin + " It ends " + at(e.End) + ", after " + spanOf(e.End.Sub(e.Start)) + "; then the room is as before."
+	return form
 }
 
 // TimeIn is a time of a form as the API takes it: by the script a time with its zone, and without
@@ -152,18 +118,33 @@ func TimeIn(r *http.Request, name string) string {
 	return text
 }
 
-// fromStart is a time of the form of an event that is told by how long it is before the start (-1), or
-// after it (1), or by itself; "" for none.
-func fromStart(r *http.Request, name, span string, sign time.Duration) string {
-	apart, err := time.ParseDuration(r.PostFormValue(span))
-	start, fault := time.Parse(time.RFC3339, TimeIn(r, "start"))
-	switch {
-	case err != nil:
+// timeFromStart is a time of a form that is given by a field of its own, or by how far it is from the
+// start: a choice says which, and a form without the choice has the field. It is "" for none.
+func timeFromStart(r *http.Request, name, choice string, sign time.Duration) string {
+	chosen, text := textOf(r, choice), TimeIn(r, "start")
+	if chosen == dashboard.AtATime || !r.PostForm.Has(choice) {
 		return TimeIn(r, name)
-	case fault != nil || apart == 0: // the start is refused, or there is none
+	}
+	far, err := time.ParseDuration(chosen)
+	if err != nil {
 		return ""
 	}
-	return start.Add(sign * apart).Format(time.RFC3339)
+	start, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return text // which the event is refused for
+	}
+	return start.Add(sign * far).Format(time.RFC3339)
+}
+
+// chosenFor is which of several choices stands for a distance from the start: that of a time of its own
+// if none does.
+func chosenFor(far time.Duration, choices []dashboard.Choice) string {
+	for _, c := range choices {
+		if d, err := time.ParseDuration(c.Key); err == nil && d == far {
+			return c.Key
+		}
+	}
+	return dashboard.AtATime
 }
 
 // askAboutEvent answers a form with the question whether something is to be done to an event.
@@ -237,9 +218,22 @@ func (a *api) askWhether(w http.ResponseWriter, r *http.Request, of Room, what s
 	shown := eventOf(of, e, a.Clock())
 	q.Title, q.Event = deeds[what].question+" "+e.Name+"?", &shown
 	if what == planEvent || what == editEvent {
-		q.Text = planInWords(e)
+		q.Text = foretold(e)
 	}
 	a.show(q.Write(w, r))
+}
+
+// foretold says in sentences what an event does.
+func foretold(e *event.Event) string {
+	text := "It lasts " + spanOf(e.End.Sub(e.Start)) + "."
+	if e.Prequeue.IsZero() {
+		return text
+	}
+	order := "they are let in by the order in which they came"
+	if e.Shuffle {
+		order = "their order is drawn"
+	}
+	return "From " + spanOf(e.Start.Sub(e.Prequeue)) + " before the start on everybody new is held; at the start " + order + ". " + text
 }
 
 // digestOf tells an event apart from what it is once somebody has changed it.

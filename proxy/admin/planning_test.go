@@ -73,53 +73,6 @@ func TestAPlannedEventIsChangedAndCancelledAndBroughtBack(t *testing.T) {
 	}).Body.String(), "event_end_time")
 }
 
-func TestAnEventIsPlannedByUsualTimesFromItsStart(t *testing.T) {
-	x := newTrail(t)
-	page := func() string { return x.o.send("/rooms/shop/events", nil).Body.String() }
-	for _, want := range []string{
-		`name="name" value="sale"`, `value="2021-05-28T18:00" type="datetime-local" required data-wall>`, `<option value="30m0s" selected>30 minutes before</option>`,
-		`<option value="2h0m0s" selected>2 hours</option>`, `value="on" checked`,
-	} {
-		assert.Contains(t, page(), want, "what most sales are")
-	}
-	plan := url.Values{"do": {"plan"}, "page": {"events"}, "name": {"sale"}, "start": {"2021-05-28T18:00"}, "before": {"30m0s"}, "lasts": {"2h0m0s"}, "shuffle": {"on"}}
-	asked := x.o.send("/rooms/shop/events/ask", plan).Body.String()
-	assert.Regexp(t, `(?s)From the prequeue on, <time [^>]*>Friday, 2021-05-28 17:30:00 UTC</time>, everybody new is held. The event starts <time [^>]*>Friday, 2021-05-28 18:00:00 UTC</time>, `+
-		`and those who came before are let in in an order that is drawn. It ends <time [^>]*>Friday, 2021-05-28 20:00:00 UTC</time>, after 2 hours; then the room is as before.`, asked)
-	x.do("events/ask", plan)
-	assert.Contains(t, page(), `name="name" value="sale-2"`)
-	change := x.o.send("/rooms/shop/events?change=sale", nil).Body.String()
-	assert.Contains(t, change, `<option value="30m0s" selected>`)
-	assert.Contains(t, change, `<option value="2h0m0s" selected>`)
-
-	plan.Set("name", "plain")
-	plan.Set("before", "0s")
-	asked = x.o.send("/rooms/shop/events/ask", plan).Body.String()
-	assert.Contains(t, asked, "Plan plain?", "there is nothing to draw without a prequeue, and so the tick counts for nothing")
-	assert.NotContains(t, asked, "prequeue on")
-	plan.Set("lasts", "other")
-	plan.Set("start", "2021-05-29T18:00")
-	plan.Set("end", "2021-05-29T18:42")
-	x.do("events/ask", plan)
-	assert.Contains(t, x.o.send("/rooms/shop/events?change=plain", nil).Body.String(), `<option value="other" selected>until another time</option>`)
-}
-
-func TestACancelledEventIsShownForADay(t *testing.T) {
-	x := newTrail(t)
-	page := func() string { return x.o.send("/rooms/shop/events", nil).Body.String() }
-	x.do("events/ask", url.Values{"do": {"plan"}, "page": {"events"}, "name": {"sale"}, "description": {"Skis"}, "start": {"2021-05-29T18:00"}, "lasts": {"2h0m0s"}})
-	assert.NotContains(t, page(), "cancelled")
-	x.do("events/ask", url.Values{"do": {"delete"}, "page": {"events"}, "event": {"sale"}})
-	assert.Contains(t, page(), `<h2 id="cancelled-sale">sale <span class="soft">cancelled</span></h2>`)
-	assert.Contains(t, page(), "by 192.0.2.1. It was planned for")
-	action, fields := x.form(page())
-	again := x.o.send(action, fields).Body.String()
-	assert.Contains(t, again, "Plan sale?")
-	assert.Contains(t, again, "Skis")
-	x.at = x.at.Add(25 * time.Hour)
-	assert.NotContains(t, page(), "cancelled", "after a day it is in the history")
-}
-
 func TestAnEventThatOthersHaveChangedMeanwhileIsNotChanged(t *testing.T) {
 	g := newGate(t)
 	o := &operator{handler: g.handler()}

@@ -13,7 +13,6 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/admin/dashboard"
 	"github.com/fairdoor-gate/fairdoor/proxy/overrides"
 	"github.com/fairdoor-gate/fairdoor/proxy/record"
-	"github.com/fairdoor-gate/fairdoor/proxy/record/wording"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/event"
 	"github.com/fairdoor-gate/fairdoor/queue/setting"
@@ -121,7 +120,7 @@ func (a *api) changeAndTell(w http.ResponseWriter, r *http.Request, of Room, pat
 	var ends []time.Time // of what was before, by itself
 	for _, change := range a.changesAt(of, at) {
 		if queue.Setting(change.What) != nil {
-			done.What = append(done.What, dashboard.Line{Name: change.What, Now: wording.Value(change.What, change.From), Then: wording.Value(change.What, change.To)})
+			done.What = append(done.What, dashboard.Line{Name: change.What, Now: record.ValueInWords(change.What, change.From), Then: record.ValueInWords(change.What, change.To)})
 			done.Until = overrides.Of(c).By[change.What].Until
 			ends = append(ends, before[change.What].Until)
 		}
@@ -143,7 +142,7 @@ func (a *api) undo(w http.ResponseWriter, r *http.Request, of Room) {
 	if !a.readForm(w, r, of) {
 		return
 	}
-	if strings.HasPrefix(r.PostFormValue("what"), wording.OfEvent) {
+	if strings.HasPrefix(r.PostFormValue("what"), ofEvent) {
 		a.undoEvent(w, r, of)
 		return
 	}
@@ -314,16 +313,10 @@ func (a *api) ask(w http.ResponseWriter, r *http.Request, of Room, patch map[str
 		if own[name] != nil {
 			q.Warnings = append(q.Warnings, "The event "+now.Event.Name+" has its own "+name+". The change shows when the event is over.")
 		}
-		q.Lines = append(q.Lines, dashboard.Line{Name: name, Now: wording.Value(name, valueOf(f, s)), Then: wording.Value(name, then)})
+		q.Lines = append(q.Lines, dashboard.Line{Name: name, Now: record.ValueInWords(name, valueOf(f, s)), Then: record.ValueInWords(name, then)})
 	}
 	numbers := of.Queue().Numbers()
-	then := byOperators(next)
-	if q.Forget != "" { // unless the operator says that it stays
-		if then.Message = ""; file != nil {
-			then.Message = file.Message
-		}
-	}
-	if told := overrides.ReadTogether(&s, &then, numbers.Reason()); told != "" {
+	if told := overrides.ReadTogether(&s, new(byOperators(next)), numbers.Reason()); told != "" && q.Forget == "" { // which asks about the message
 		q.Warnings = append(q.Warnings, told)
 	}
 	q.MayEnd = !slices.ContainsFunc(slices.Collect(maps.Values(patch)), func(value json.RawMessage) bool { return string(value) == "null" })

@@ -186,7 +186,7 @@ func (d *desk) setting(name string) string {
 
 // pagesOfTheDashboard are paths of the dashboard, by the names of their pictures.
 var pagesOfTheDashboard = map[string]string{
-	"rooms": "/", "now": "/rooms/shop", "limits": "/rooms/shop/limits", "message": "/rooms/shop/message", "items": "/rooms/shop/items", "events": "/rooms/shop/events", "history": "/rooms/shop/history",
+	"rooms": "/", "now": "/rooms/shop", "limits": "/rooms/shop/limits", "message": "/rooms/shop/message", "events": "/rooms/shop/events", "history": "/rooms/shop/history",
 	"passes": "/rooms/shop/passes", "waitlist": "/rooms/chat/waitlist", "mails": "/rooms/chat/waitlist/mails", "changes": "/rooms/shop/events?change=last-pairs",
 	"visitors": "/visitors?q=a",
 }

@@ -160,7 +160,7 @@ func Plan(e *event.Event) string {
 		text += fmt.Sprintf(", page %x", sum[:4])
 	}
 	if e.Description != "" {
-		text += fmt.Sprintf(", description %q", e.Description)
+		text += fmt.Sprintf(", described as %q", e.Description)
 	}
 	if e.Suspended {
 		text += ", suspended"

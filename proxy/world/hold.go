@@ -68,9 +68,12 @@ func (h *History) holds() (list []admission) {
 		switch e := &h.Events[i]; {
 		case e.What != Broke:
 		case e.Text == holdBegins:
-			from = e.At + rumour
-		case e.Text == holdEnds && from < e.At:
-			list, from = append(list, admission{from, e.At}), never
+			from = min(from, e.At+rumour)
+		case e.Text == holdEnds: // also what another hold had begun
+			if from < e.At {
+				list = append(list, admission{from, e.At})
+			}
+			from = never
 		}
 	}
 	return list

@@ -39,12 +39,12 @@ type Question struct {
 	Forget   string // the message that came with the hold that is lifted; "" for none
 }
 
-// A Time is one for which a change may be made.
-type Time struct{ Key, Name string }
+// A Choice is one of several.
+type Choice struct{ Key, Name string }
 
-// Times are those that there are to choose from.
-func (Question) Times() []Time {
-	return []Time{{"5m", "5 minutes"}, {"10m", "10 minutes"}, {"15m", "15 minutes"}, {"30m", "30 minutes"}, {"1h", "an hour"}, {"4h", "four hours"}}
+// Times are those for which a change may be made.
+func (Question) Times() []Choice {
+	return []Choice{{"5m", "5 minutes"}, {"10m", "10 minutes"}, {"15m", "15 minutes"}, {"30m", "30 minutes"}, {"1h", "an hour"}, {"4h", "four hours"}}
 }
 
 // Line is a setting that is to be changed, or was.

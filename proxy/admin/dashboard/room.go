@@ -57,31 +57,22 @@ func (l Limits) Write(w http.ResponseWriter, r *http.Request) error {
 // Message is the page of what those who wait are told.
 type Message struct {
 	Frame
-	Was, Text         string    // the message in force, and the one that is shown
-	Author            *Override // of the message in force; nil for none, and for that of the file
-	Remove            string    // what the button says that takes it away
-	Max               string    // its length, in characters
-	State, Language   string    // that are shown
-	States, Languages []string
-	Custom            bool   // the room has a page of its own
-	Preview           string // the address of the page that is shown
+	Was, Text       string    // the message in force, and the one that is shown
+	Author          *Override // of the message in force; nil for none, and for that of the file
+	Remove          string    // what the button says that takes it away
+	Max             string    // its length, in characters
+	State, Language string    // that are shown
+	States          []string
+	Languages       []Choice // by their codes
+	Custom          bool     // the room has a page of its own
+	Items           []Item   // what there is to buy, and lines for more
+	ItemsWere       string   // as a file has them
+	Preview         string   // the address of the page that is shown
 }
 
 // Write answers with the page.
 func (m Message) Write(w http.ResponseWriter, r *http.Request) error {
 	return write(w, r, http.StatusOK, "message.html", m)
-}
-
-// Items is the page of what there is to buy.
-type Items struct {
-	Frame
-	Items []Item // and lines for more
-	Were  string // as a file has them
-}
-
-// Write answers with the page.
-func (i Items) Write(w http.ResponseWriter, r *http.Request) error {
-	return write(w, r, http.StatusOK, "items.html", i)
 }
 
 // Item is a line of what there is to buy.
@@ -94,45 +85,39 @@ type Item struct {
 type Events struct {
 	Frame
 	Events    []Event
-	Cancelled []Cancelled
+	Cancelled []Change // by which events went in the last day
 	Form      EventForm
 	Resource  string // of the API
 }
 
-// Cancelled is an event that somebody has cancelled lately.
-type Cancelled struct {
-	Name, By string
-	At       time.Time
-	Was      string // in words
-	Undo     *Undo  // nil: it cannot be undone
-}
-
 // EventForm is the form of an event, as browsers have its values: times in UTC, which the script
-// makes the viewer's, but that of Start if it is on the wall.
+// makes the viewer's.
 type EventForm struct {
-	Name                                string
-	Planned                             bool // it is there already, and is changed
+	Name                                string // "" for one that is to be planned
 	Description                         string
-	Before, Lasts                       string // of the usual times, from the prequeue to the start and on to the end; otherTime for others
 	Prequeue, Start, End                string
-	OnTheWall                           bool
+	Before, Lasts                       string // of Befores and Lengths
 	TotalActiveUsers, NewUsersPerMinute string
 	Shuffle                             bool
 }
 
-// OtherTime is what the form of an event has instead of one of the usual times.
-const OtherTime = "other"
+// AtATime stands for a time that is given by itself, and not by how far it is from the start.
+const AtATime = "at"
 
-// Befores are the usual times from the begin of a prequeue to the start.
-func (EventForm) Befores() []Time {
-	return []Time{{"0s", "no prequeue"}, {"5m0s", "5 minutes before"}, {"10m0s", "10 minutes before"}, {"15m0s", "15 minutes before"}, {"30m0s", "30 minutes before"},
-		{"1h0m0s", "1 hour before"}, {"2h0m0s", "2 hours before"}, {"24h0m0s", "a day before"}, {OtherTime, "at another time"}}
+// Befores are how long before the start the prequeue may begin.
+func (EventForm) Befores() []Choice {
+	return []Choice{
+		{"", "no prequeue"}, {"10m", "10 minutes before the start"}, {"15m", "15 minutes before the start"}, {"30m", "30 minutes before the start"},
+		{"1h", "an hour before the start"}, {"2h", "two hours before the start"}, {"24h", "a day before the start"}, {AtATime, "at a time of its own"},
+	}
 }
 
-// Lengths are the usual times from the start to the end.
-func (EventForm) Lengths() []Time {
-	return []Time{{"30m0s", "30 minutes"}, {"1h0m0s", "1 hour"}, {"2h0m0s", "2 hours"}, {"3h0m0s", "3 hours"}, {"4h0m0s", "4 hours"}, {"6h0m0s", "6 hours"},
-		{"12h0m0s", "12 hours"}, {"24h0m0s", "a day"}, {OtherTime, "until another time"}}
+// Lengths are how long the event may last.
+func (EventForm) Lengths() []Choice {
+	return []Choice{
+		{"30m", "30 minutes after the start"}, {"1h", "an hour after the start"}, {"2h", "two hours after the start"}, {"3h", "three hours after the start"},
+		{"6h", "six hours after the start"}, {"12h", "twelve hours after the start"}, {"24h", "a day after the start"}, {AtATime, "at a time of its own"},
+	}
 }
 
 // Write answers with the page.

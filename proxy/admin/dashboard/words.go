@@ -6,31 +6,21 @@ import (
 	"time"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/record"
-	"github.com/fairdoor-gate/fairdoor/proxy/record/wording"
-	"github.com/fairdoor-gate/fairdoor/templates"
 )
 
 // words are the functions that write for people.
 var words = template.FuncMap{
-	"time":     formatTime,
-	"moment":   formatMoment,
-	"sentence": func(text string) template.HTML { return withMoments(text, formatMoment) },
-	"stamp":    func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-	"age":      formatAge,
-	"moments":  func(text string) template.HTML { return withMoments(text, formatTime) },
-	"plain":    wording.Plain,
-	"language": templates.LanguageName,
-}
-
-// withMoments is a text whose moments are told as one of the functions below does.
-func withMoments(text string, format func(time.Time) template.HTML) template.HTML {
-	told := record.WithMoments(template.HTMLEscapeString(text), func(at time.Time) string { return string(format(at)) })
-	return template.HTML(told) //nolint:gosec // it is escaped
-}
-
-// formatMoment is a moment with the day of the week, which the script tells as the viewer's clock does.
-func formatMoment(t time.Time) template.HTML {
-	return template.HTML(fmt.Sprintf(`<time datetime=%q data-day-of-week>%s</time>`, t.UTC().Format(time.RFC3339), t.UTC().Format("Monday, 2006-01-02 15:04:05 UTC"))) //nolint:gosec // times have nothing to escape
+	"time": formatTime,
+	"moment": func(t time.Time) template.HTML {
+		return template.HTML(fmt.Sprintf(`<time datetime=%q data-day-of-week>%s</time>`, t.UTC().Format(time.RFC3339), t.UTC().Format("Monday, 2006-01-02 15:04:05 UTC"))) //nolint:gosec // times have nothing to escape
+	},
+	"stamp": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+	"age":   formatAge,
+	"moments": func(text string) template.HTML {
+		told := record.WithMoments(template.HTMLEscapeString(text), func(at time.Time) string { return string(formatTime(at)) })
+		return template.HTML(told) //nolint:gosec // it is escaped
+	},
+	"plain": record.SettingInWords,
 }
 
 // formatTime is a moment, which the script tells as the viewer's clock does.

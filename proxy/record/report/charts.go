@@ -74,15 +74,15 @@ func drawn(figures []figure) []template.HTML {
 }
 
 func (r *Report) active(w window) chart.Lines {
-	return r.ofRoom(w, record.Active, "In at once", "in", "most at once")
+	return r.ofRoom(w, record.Active, "Active sessions", "active", "total_active_users")
 }
 
 func (r *Report) queued(w window) chart.Lines {
-	return r.ofRoom(w, record.Queued, "In line", "in line", "")
+	return r.ofRoom(w, record.Queued, "People in line", "queued", "")
 }
 
 func (r *Report) admitted(w window) chart.Lines {
-	return r.ofRoom(w, record.Admitted, "Let in each minute", "let in", "most a minute")
+	return r.ofRoom(w, record.Admitted, "Let in, each minute", "let in", "new_users_per_minute")
 }
 
 // ofRoom is a chart of how the whole room stood, with a limit if that has a name.

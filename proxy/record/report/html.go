@@ -12,14 +12,13 @@ import (
 
 	"github.com/fairdoor-gate/fairdoor/proxy/record"
 	"github.com/fairdoor-gate/fairdoor/proxy/record/chart"
-	"github.com/fairdoor-gate/fairdoor/proxy/record/wording"
 )
 
 //go:embed report.html
 var source string
 
 var page = template.Must(template.New("report").Funcs(template.FuncMap{
-	"seconds": Seconds, "percent": percent, "number": number, "signed": signed, "minutes": minutes,
+	"seconds": Seconds, "percent": percent, "number": number, "plain": record.SettingInWords, "signed": signed, "minutes": minutes,
 	"round": func(s float64) int { return int(math.Round(s)) },
 }).Parse(source))
 
@@ -29,8 +28,7 @@ func (r *Report) WriteHTML(w io.Writer) error {
 		*Report
 		Style    template.CSS
 		Pictures []Pictures
-		Trail    []change
-	}{r, template.CSS(chart.Style), r.pictures(), changesOf(r.Changes)})
+	}{r, template.CSS(chart.Style), r.pictures()})
 	if err != nil {
 		return fmt.Errorf("writing the report: %w", err)
 	}
@@ -70,29 +68,9 @@ func (r *Report) Second(at time.Time) string {
 	return at.In(r.zone).Format("15:04:05")
 }
 
-// Moments is a text with its moments by the clock on the wall.
-func (r *Report) Moments(text string) string {
+// Words are a text with its moments by the clock on the wall.
+func (r *Report) Words(text string) string {
 	return record.WithMoments(text, func(at time.Time) string { return at.In(r.zone).Format("2 Jan 2006 15:04") })
-}
-
-// change is a change as people read it.
-type change struct {
-	At       time.Time
-	By, What string
-	Plain    string // what it is in plain words; "" where What has them
-	From, To string
-}
-
-func changesOf(list []record.Change) []change {
-	changes := make([]change, len(list))
-	for i, c := range list {
-		told := change{At: c.At, By: c.By, What: c.What}
-		if told.From, told.To = wording.Change(c); wording.Plain(c.What) != c.What {
-			told.Plain = wording.Plain(c.What)
-		}
-		changes[i] = told
-	}
-	return changes
 }
 
 // severalDays says whether the report has more than a day.

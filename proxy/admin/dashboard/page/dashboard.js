@@ -137,7 +137,7 @@
   for (const typed of document.querySelectorAll('[data-local]')) {
     for (const input of typed.querySelectorAll('[type=datetime-local]')) {
       const at = new Date(input.value + 'Z');
-      if (input.value && !('wall' in input.dataset)) input.value = new Date(at - at.getTimezoneOffset() * 60000).toISOString().slice(0, input.value.length);
+      if (input.value) input.value = new Date(at - at.getTimezoneOffset() * 60000).toISOString().slice(0, input.value.length);
       const day = document.createElement('output');
       input.after(day);
       const tell = () => { day.textContent = input.value && new Date(input.value).toLocaleDateString(undefined, {weekday: 'long'}); };
