@@ -139,11 +139,14 @@ bench-flood: build ## how long those who are in wait while a flood asks as fast 
 		-rounds $(FLOOD_ROUNDS) $(if $(filter 1,$(STRICT)),-strict) | tee $(ARTIFACTS_DIR)/bench-flood.txt
 
 PEOPLE ?= 1000000
-bench-million: ## a sale before one gate for PEOPLE=1000000 in virtual time: processor time, memory, order, told places; beside it all who ask every 20 s, and a Redis; STRICT=1 as above
-	@.ci/setup redis-server
+SOCKETS ?= 20000
+bench-million: build ## a sale before one gate for PEOPLE=1000000 in virtual time: processor time, memory, order, told places; beside it all who ask every 20 s, a Redis, and the end of one of two gates behind a balancer with SOCKETS=20000; takes 20 minutes; STRICT=1 as above
+	@.ci/setup redis-server haproxy
 	@mkdir -p $(ARTIFACTS_DIR)
 	go test -c -o bin/million.test ./.bench/million
-	@bin/million.test -people $(PEOPLE) $(if $(filter 1,$(STRICT)),-strict) | tee $(ARTIFACTS_DIR)/bench-million.txt
+	go build -o bin/bench ./.bench
+	@{ bin/million.test -people $(PEOPLE) $(if $(filter 1,$(STRICT)),-strict) && \
+		bin/bench outage -gate bin/fairdoor -sockets $(SOCKETS) $(if $(filter 1,$(STRICT)),-strict); } | tee $(ARTIFACTS_DIR)/bench-million.txt
 
 cover: setup axe ## test coverage, as artifacts/cover.html
 	@mkdir -p $(ARTIFACTS_DIR)

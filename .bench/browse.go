@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net"
+	"net/http"
 	"sync"
 	"time"
 )
@@ -24,6 +26,7 @@ type browser struct {
 	ticket string    // name=value; "" without a gate
 	next   time.Time // when to ask again, of somebody who waits; the zero Time of somebody who is in
 	conn   connection
+	from   net.IP // the address that they come from; nil for any
 }
 
 // open has so many visitors come to a gate that lets them in, or to an origin, which gives no
@@ -41,11 +44,11 @@ func open(ctx context.Context, to *process, visitors int) (all browsers, err err
 	return all, nil
 }
 
-// queue has so many visitors come to a gate whose slots are taken. They ask again in the course of
-// an interval.
-func queue(ctx context.Context, to *process, visitors int) (all browsers, err error) {
+// queue has so many visitors come to a gate whose slots are taken, each from an address. They ask
+// again in the course of an interval.
+func queue(ctx context.Context, to *process, visitors int, from func(i int) net.IP) (all browsers, err error) {
 	for i := range visitors {
-		b := &browser{to: to, next: time.Now()}
+		b := &browser{to: to, next: time.Now(), from: from(i)}
 		all = append(all, b)
 		if err := b.visit(ctx); err != nil {
 			return all, fmt.Errorf("having visitors wait: %w", err)
@@ -133,15 +136,18 @@ func (b *browser) visit(ctx context.Context) error {
 	return nil
 }
 
-// ask asks for a page over the visitor's connection, which is opened anew if the last answer
+// ask asks for a page.
+func (b *browser) ask(ctx context.Context) (*answer, error) { return b.askFor(ctx, navigation) }
+
+// askFor asks with a header over the visitor's connection, which is opened anew if the last answer
 // failed.
-func (b *browser) ask(ctx context.Context) (a *answer, err error) {
+func (b *browser) askFor(ctx context.Context, header http.Header) (a *answer, err error) {
 	if b.conn == nil {
-		if b.conn, err = b.to.connect(ctx, nil, false); err != nil {
+		if b.conn, err = b.to.connect(ctx, b.from, false); err != nil {
 			return nil, err
 		}
 	}
-	a, err = b.to.visit(ctx, b.conn, navigation, b.ticket)
+	a, err = b.to.visit(ctx, b.conn, header, b.ticket)
 	if err != nil {
 		err = errors.Join(err, b.conn.Close())
 		b.conn = nil

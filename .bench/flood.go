@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"text/tabwriter"
 	"time"
@@ -122,7 +123,7 @@ func (t *gateTrial) open(ctx context.Context, d *deluge, secure bool) error {
 	if t.direct, err = open(ctx, origin, d.visitors/4); err != nil {
 		return err
 	}
-	t.waiters, err = queue(ctx, t.gate, waiting)
+	t.waiters, err = queue(ctx, t.gate, waiting, func(int) net.IP { return nil })
 	return err
 }
 

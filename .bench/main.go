@@ -7,6 +7,7 @@
 //	bench compare   runs the comparison; make bench-http calls it
 //	bench streams   measures event streams; make bench-streams calls it
 //	bench flood     has visitors browse while a flood polls; make bench-flood calls it
+//	bench outage    kills one of two gates behind a balancer; make bench-million calls it
 //
 // These start the others, which are of no use by themselves:
 //
@@ -38,7 +39,7 @@ func main() {
 
 func run(ctx context.Context, args []string) error {
 	if len(args) == 0 {
-		return fmt.Errorf("which part? compare, streams, flood, polls, origin, tuned, bare or answer")
+		return fmt.Errorf("which part? compare, streams, flood, outage, polls, origin, tuned, bare or answer")
 	}
 	flags := flag.NewFlagSet(args[0], flag.ContinueOnError)
 	switch args[0] {
@@ -64,6 +65,12 @@ func run(ctx context.Context, args []string) error {
 		flags.IntVar(&d.visitors, "visitors", 200, "how many are in and browse")
 		flags.IntVar(&d.rounds, "rounds", 1, "how often each is measured, with the flood and without")
 		return judged(ctx, flags, args, d.run)
+	case "outage":
+		var o outage
+		flags.StringVar(&o.gate, "gate", "bin/fairdoor", "the gate's `program`")
+		flags.IntVar(&o.sockets, "sockets", 20_000, "how many files a program may open: about as many wait")
+		flags.IntVar(&o.visitors, "visitors", 200, "how many are in and browse")
+		return judged(ctx, flags, args, o.run)
 	}
 	return serve(ctx, flags, args)
 }

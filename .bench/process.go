@@ -19,7 +19,7 @@ import (
 )
 
 // server is what is started. In its command, environment and configuration ADDRESS is where it
-// listens, DIRECTORY is for its files, and ORIGIN is the address of the origin.
+// listens, PORT that without the host, DIRECTORY is for its files, and ORIGIN is the address of the origin.
 type server struct {
 	command       []string
 	env           []string
@@ -74,7 +74,8 @@ func (f *fleet) start(ctx context.Context, s server) (*process, error) {
 		return nil, fmt.Errorf("looking for a free port: %w", err)
 	}
 	dir := filepath.Join(f.dir, strconv.Itoa(len(f.parts)))
-	names := []string{"ADDRESS", addr, "DIRECTORY", dir}
+	_, port, _ := net.SplitHostPort(addr)
+	names := []string{"ADDRESS", addr, "PORT", port, "DIRECTORY", dir}
 	if s.origin != nil {
 		names = append(names, "ORIGIN", s.origin.addr)
 	}
