@@ -152,7 +152,8 @@ func (a *api) showEvents(w http.ResponseWriter, r *http.Request, of Room) {
 		return !isEvent || c.To != "" || c.By == overrides.ByFile || eventNamed(of, name).Name != ""
 	}))
 	if e := eventNamed(of, r.URL.Query().Get("change")); !e.FromFile {
-		v.Form = formOfEvent(e)
+		s := byOperators(of.Queue().Settings())
+		v.Form = formOfEvent(e, s.CutsBuckets())
 	}
 	a.show(v.Write(w, r))
 }

@@ -44,11 +44,11 @@ var deeds = map[string]deed{
 func plannedOf(r *http.Request, of Room, from event.Event) (event.Event, error) {
 	order := map[string]any{
 		"prequeue_start_time": nil, "total_active_users": nil, "new_users_per_minute": nil, // unless the form has them
-		"name": textOf(r, "name"), "description": textOf(r, "description"), "shuffle_at_event_start": r.PostFormValue("shuffle") != "",
+		"name": textOf(r, "name"), "description": textOf(r, "description"), "shuffle_at_event_start": false,
 		"event_start_time": TimeIn(r, "start"), "event_end_time": timeFromStart(r, "end", "lasts", 1),
 	}
-	if text := timeFromStart(r, "prequeue", "before", -1); text != "" {
-		order["prequeue_start_time"] = text
+	if text := timeFromStart(r, "prequeue", "before", -1); text != "" { // without one there is nothing to draw
+		order["prequeue_start_time"], order["shuffle_at_event_start"] = text, r.PostFormValue("shuffle") != ""
 	}
 	limits, s := []string{"total_active_users", "new_users_per_minute"}, byOperators(of.Queue().Settings())
 	for i, name := range limits {
@@ -81,8 +81,9 @@ func plannedOf(r *http.Request, of Room, from event.Event) (event.Event, error) 
 // typedTime is how browsers have a time that somebody has typed.
 const typedTime = "2006-01-02T15:04"
 
-// formOfEvent is the form that changes an event, or plans one.
-func formOfEvent(e event.Event) dashboard.EventForm {
+// formOfEvent is the form that changes an event, or plans one: a sale with a prequeue, whose order is
+// drawn where the room can.
+func formOfEvent(e event.Event, draws bool) dashboard.EventForm {
 	typed := func(at time.Time) string {
 		switch {
 		case at.IsZero():
@@ -93,7 +94,7 @@ func formOfEvent(e event.Event) dashboard.EventForm {
 		return at.UTC().Format(typedTime)
 	}
 	if e.Name == "" {
-		return dashboard.EventForm{Lasts: "2h"}
+		return dashboard.EventForm{Before: "30m", Lasts: "2h", Shuffle: draws}
 	}
 	form := dashboard.EventForm{
 		Name: e.Name, Description: e.Description, Prequeue: typed(e.Prequeue), Start: typed(e.Start), End: typed(e.End), Shuffle: e.Shuffle,

@@ -73,6 +73,17 @@ func TestAPlannedEventIsChangedAndCancelledAndBroughtBack(t *testing.T) {
 	}).Body.String(), "event_end_time")
 }
 
+func TestTheFormOfAnEventHasWhatMostSalesAre(t *testing.T) {
+	x := newTrail(t)
+	page := x.o.send("/rooms/shop/events", nil).Body.String()
+	for _, want := range []string{`<option value="30m" selected>`, `<option value="2h" selected>`, `name="shuffle" type="checkbox" value="on" checked`} {
+		assert.Contains(t, page, want)
+	}
+	plan := url.Values{"do": {"plan"}, "page": {"events"}, "name": {"sale"}, "start": {"2021-05-28T18:00"}, "before": {""}, "lasts": {"2h"}, "shuffle": {"on"}}
+	x.do("events/ask", plan)
+	assert.False(t, x.g.shop.Events()[0].Shuffle, "without a prequeue there is nothing to draw")
+}
+
 func TestAnEventThatOthersHaveChangedMeanwhileIsNotChanged(t *testing.T) {
 	g := newGate(t)
 	o := &operator{handler: g.handler()}
