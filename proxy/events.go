@@ -37,7 +37,7 @@ func (e eventsRoom) Visit(ctx context.Context, now time.Time, q room.Request) ro
 }
 
 // Place implements events.Room.
-func (e eventsRoom) Place(now time.Time, d *room.Decision) json.RawMessage {
+func (e eventsRoom) Place(now time.Time, d *room.Decision) (place json.RawMessage, far bool) {
 	return waitingJSON(e.room.Setup(), e.Room, now, d)
 }
 

@@ -117,7 +117,8 @@ func describe(v *feature.Visit, d *room.Decision) sessionJSON {
 	switch t := &d.Ticket; {
 	case d.Outcome == room.Moved: // they have nothing here
 	case t.State == queue.Waiting:
-		j.Status, j.Waiting = "waiting", waitingJSON(v.Setup, v.Room.Queue, v.Now, d)
+		j.Status = "waiting"
+		j.Waiting, _ = waitingJSON(v.Setup, v.Room.Queue, v.Now, d)
 	case t.State == queue.Accepted:
 		expires := t.Expires.Time()
 		j.Status, j.ExpiresAt, j.Held = "active", &expires, v.Room.Queue.HoldsActive()
@@ -129,14 +130,15 @@ func describe(v *feature.Visit, d *room.Decision) sessionJSON {
 	return j
 }
 
-// waitingJSON is the object that the JSON of a visitor who waits has in it at now.
-func waitingJSON(rs *feature.Setup, r *room.Room, now time.Time, d *room.Decision) json.RawMessage {
+// waitingJSON is the object that the JSON of a visitor who waits has in it at now, and says whether
+// they are too far for a stream of events.
+func waitingJSON(rs *feature.Setup, r *room.Room, now time.Time, d *room.Decision) (object json.RawMessage, far bool) {
 	page, values := rs.Pages.Waiting(r, now, d, pages.Key{})
-	var object struct {
+	var answer struct {
 		Room json.RawMessage `json:"cfWaitingRoom"`
 	}
-	if err := json.Unmarshal(page.AppendTo(nil, values), &object); err != nil {
+	if err := json.Unmarshal(page.AppendTo(nil, values), &answer); err != nil {
 		rs.Log.Error("numbers not sent", zap.Error(err))
 	}
-	return object.Room
+	return answer.Room, page.Far
 }

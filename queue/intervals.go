@@ -49,6 +49,28 @@ func (s *Settings) farthest() time.Duration {
 	return 0
 }
 
+// The first in line have streams of events however long they wait: these are few. Where places are
+// exact, streams tell them as the line moves.
+const (
+	firstWithStreams       = 100
+	firstOfLineWithStreams = 1000
+)
+
+// Streams reports whether there is a stream of events for a visitor with so many people ahead who is
+// told that wait, or 0 for none that is known: for the first in line, and then for those who are let
+// in within StreamWithin, by what they are told and by the allowance. Others are far, and ask. So a
+// room has no more streams than the allowance lets in within StreamWithin, or firstWithStreams, or in
+// an exact line firstOfLineWithStreams. Besides these there are those that were opened before a limit
+// was lowered, until they end, and by people who came within the second for which numbers are told.
+// ahead is everybody who waits where there is no order, or where it is not known.
+func (s *Settings) Streams(ahead int, told time.Duration) bool {
+	first := firstWithStreams
+	if s.Method.HasExactLine() {
+		first = firstOfLineWithStreams
+	}
+	return ahead < first || told <= s.StreamWithin && float64(ahead)*s.apiece() < float64(s.StreamWithin.Milliseconds())
+}
+
 // UnnumberedFor is how long after a check-in somebody may come back to a place without a number, once
 // a room gets an exact line: before, they may have asked rarely.
 func (s *Settings) UnnumberedFor() time.Duration {

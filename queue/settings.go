@@ -27,6 +27,7 @@ type Settings struct {
 	Suspended             bool          `yaml:"suspended" default:"false" usage:"switch the room off"`
 	RefreshInterval       time.Duration `yaml:"refresh_interval" default:"20s" min:"1s" max:"24h" usage:"time between two check-ins of who waits and is near the head"`
 	RefreshIntervalMax    time.Duration `yaml:"refresh_interval_max" default:"2m" min:"1s" max:"24h" usage:"longest time between two check-ins of who is far from the head"`
+	StreamWithin          time.Duration `yaml:"stream_within" default:"5m" min:"1s" max:"24h" usage:"wait up to which the page of a visitor has a stream of events; before, it asks"`
 	RefreshJitter         float64       `yaml:"refresh_jitter" default:"0.15" min:"0" max:"0.5" usage:"fraction by which a check-in is moved at random"`
 	Bucket                time.Duration `yaml:"bucket" default:"0s" min:"0s" max:"24h" live:"no" usage:"arrival times are rounded down to this (0s: as finely as the order needs)"`
 	Pacing                Pacing        `yaml:"pacing" default:"auto" usage:"when a minute's allowance is released"`

@@ -23,8 +23,12 @@ func (c client) tag(d Data, o own) string {
 	}
 	var b strings.Builder
 	if c.own {
-		fmt.Fprintf(&b, `<div id="fairdoor" hidden data-room="%s" data-refresh="%v" data-left="%v"%s></div>`+"\n",
-			html.EscapeString(d.RoomName), o.refresh, o.refreshLeft, c.words)
+		far := ""
+		if d.Far {
+			far = "1"
+		}
+		fmt.Fprintf(&b, `<div id="fairdoor" hidden data-room="%s" data-refresh="%v" data-left="%v" data-far="%s"%s></div>`+"\n",
+			html.EscapeString(d.RoomName), o.refresh, o.refreshLeft, far, c.words)
 	}
 	if c.calls != "" {
 		fmt.Fprintf(&b, `<div id="calls" hidden%s></div>`+"\n", c.calls)

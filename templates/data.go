@@ -53,6 +53,9 @@ type Data struct {
 	// PlaceKeptSeconds is how long after a check-in a visitor can come back to the place; 0 is
 	// not known.
 	PlaceKeptSeconds int
+	// Far says that the visitors are far from the head of the line: they ask from time to time, and
+	// have no stream of events.
+	Far bool
 	// Rejoined says that the visitors have come back too late for the place that they had, and
 	// have a new one.
 	Rejoined bool
@@ -124,6 +127,7 @@ func (d Data) resolved() Data {
 	if !d.admissionsPaused() {
 		d.PausedSince = ""
 	}
+	d.Far = d.Far && d.counts()
 	d = d.placed()
 	d.SoldOut = d.SoldOut && !d.Held
 	if !d.ItemsLeftKnown {

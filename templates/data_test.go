@@ -201,7 +201,7 @@ func TestTheJSONAnswerHasTheFieldsThatClientsKnow(t *testing.T) {
 		"refreshLeftSeconds",
 		"placeKeptSeconds", "rejoined", "message", "siteName", "helpUrl",
 		"admissionsPaused", "bucketId", "arrivedAt", "placedAt", "eventStartTime", "eventEndTime", "shuffleSeedHash", "shuffleSeed", "shuffleEntry",
-		"isHeld", "soldOut", "pausedBy", "pausedSince", "supportCode", "itemsLeftKnown", "itemsLeft", "items",
+		"isHeld", "soldOut", "pausedBy", "pausedSince", "supportCode", "itemsLeftKnown", "itemsLeft", "items", "isFar",
 	}
 	room := told(t, state(t, "fifo"))
 	assert.Len(t, room, len(names))

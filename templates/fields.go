@@ -92,6 +92,7 @@ func newFields(d Data, o own) fields {
 		{"claimUntil", o.claimUntil},
 		{"refreshLeftSeconds", o.refreshLeft},
 		{"placeKeptSeconds", d.PlaceKeptSeconds},
+		{"isFar", d.Far},
 		{"rejoined", d.Rejoined},
 		{"message", d.Message},
 		{"siteName", d.Identity.SiteName},

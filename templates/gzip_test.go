@@ -54,7 +54,7 @@ func TestAPageWithALongAddressIsNotCompressed(t *testing.T) {
 func TestTheBuiltInPageIsSmall(t *testing.T) {
 	for _, code := range codes(t) {
 		page := newSet(t, templates.Options{}).Page(code, state(t, "fifo"))
-		assert.LessOrEqual(t, len(page.AppendGzip(nil, at(templates.Place{}))), 9<<10+512, code)
+		assert.LessOrEqual(t, len(page.AppendGzip(nil, at(templates.Place{}))), 9<<10+768, code)
 		assert.LessOrEqual(t, len(page.AppendTo(nil, at(templates.Place{}))), 23<<10, code)
 	}
 }

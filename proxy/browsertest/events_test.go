@@ -40,6 +40,7 @@ type script struct {
 	admitted bool
 	standing string // what the session says
 	deaf     bool   // there are no events
+	broken   bool   // no check-in is answered
 	checkIns int
 	streams  int // opened so far
 	open     chan string
@@ -74,7 +75,9 @@ func (s *script) page(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if r.Header.Get("Fairdoor-Visibility") != "" {
-		s.checkIns++
+		if s.checkIns++; s.broken {
+			panic(http.ErrAbortHandler) // as a connection that breaks
+		}
 	}
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")

@@ -13,6 +13,10 @@
 //	admitted  the visitor is in: load the page again. The end
 //	closed    the room takes nobody, or is gone. The end
 //
+// Streams are for visitors near the head of the line ([queue.Settings.Streams]): that of another tells
+// their place and ends at once, and has the browser come again when their next check-in is due. One
+// that is open goes on whatever changes.
+//
 // When a visitor's turn has come (room.Room.Turns) their stream checks in for them at once, in fifo
 // before their time, and tells them that they are in: what is announced has happened, on whichever
 // gate their browser asks next. The slot is theirs for one session. A visitor who does not come to

@@ -41,8 +41,9 @@ type Room interface {
 	// gone, and admits everyone where it is suspended.
 	Visit(ctx context.Context, now time.Time, q room.Request) room.Decision
 
-	// Place is the JSON object of a queued visitor's own numbers at now.
-	Place(now time.Time, d *room.Decision) json.RawMessage
+	// Place is the JSON object of a queued visitor's own numbers at now. It says whether the
+	// visitor is too far from the head of the line for a stream.
+	Place(now time.Time, d *room.Decision) (place json.RawMessage, far bool)
 
 	// Leave stops counting a waiting visitor who has gone.
 	Leave(now time.Time, t queue.Ticket)

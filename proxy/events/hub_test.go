@@ -33,6 +33,7 @@ type fakeRoom struct {
 	numbers *estimate.Numbers
 	turns   func() room.Turns
 	outcome room.Outcome
+	far     bool
 	visit   func() // at each check-in
 	leave   func() // when somebody has gone
 	visits  []room.Request
@@ -83,8 +84,10 @@ func (f *fakeRoom) Visit(_ context.Context, _ time.Time, q room.Request) room.De
 	return room.Decision{Outcome: f.outcome, Ticket: q.Ticket}
 }
 
-func (f *fakeRoom) Place(time.Time, *room.Decision) json.RawMessage {
-	return json.RawMessage(`{"position":7}`)
+func (f *fakeRoom) Place(time.Time, *room.Decision) (place json.RawMessage, far bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return json.RawMessage(`{"position":7}`), f.far
 }
 
 func (f *fakeRoom) Leave(_ time.Time, t queue.Ticket) {
@@ -434,4 +437,24 @@ func TestAPanicAtTheEndOfAStreamIsSurvived(t *testing.T) {
 	all.open[0].hangUp()
 	assert.Equal(t, "event stream", <-panics)
 	assert.Zero(t, h.Count(of))
+}
+
+func TestAStreamOfSomebodyFarTellsTheirPlaceAndEndsUntilTheyAreDue(t *testing.T) {
+	h, _ := newHub(t, attached)
+	of, id := newRoom(queue.FIFO), queue.ID{1}
+	of.far = true
+	p := open(t, h, of, id)
+	<-p.ended
+	assert.Regexp(t, `^retry: 360\d{4}\n\nevent: place\ndata: {"position":7}\n\n$`, p.received(), "an hour, and a little")
+	assert.Zero(t, h.Count(of))
+	of.do(func() { assert.Empty(t, of.left, "they have not gone") })
+
+	of.do(func() { of.far = false })
+	near := open(t, h, of, id)
+	of.do(func() {
+		of.far = true
+		of.turns = func() room.Turns { return room.Turns{IDs: []queue.ID{id}} }
+	})
+	require.Eventually(t, func() bool { return strings.Count(near.received(), "event: place\n") > 1 }, patience, time.Millisecond)
+	assert.Equal(t, 1, h.Count(of), "a stream that is open stays")
 }

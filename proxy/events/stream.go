@@ -45,6 +45,7 @@ type stream struct {
 	numbers     int       // up to which of their changes the numbers were sent
 	unsent      []byte    // what its opening has to tell
 	ended       bool      // nothing is to be told any more
+	far         bool      // they were when a place was told last
 	over        bool      // the line is closed
 	gone        bool      // by the visitor
 }
@@ -64,9 +65,16 @@ func newStream(h *Hub, l *Listener) *stream {
 }
 
 // opening is what the stream tells first: the decision about the request that opens it. A
-// browser that comes again after the stream's end does so at a moment of its own.
+// browser that comes again after the stream's end does so at a moment of its own. A stream of
+// somebody who is far tells no more than that, for them to come again when a check-in is due.
 func (s *stream) opening(now time.Time, d *room.Decision) []byte {
-	return s.appendDecision(fmt.Appendf(nil, "retry: %d\n\n", 500+s.hub.upTo(2000)), now, d)
+	told := s.appendDecision(nil, now, d)
+	again := time.Duration(500+s.hub.upTo(2000)) * time.Millisecond
+	if s.far && !s.ended {
+		s.ended = true
+		again += s.checkInAt.Sub(now)
+	}
+	return append(fmt.Appendf(nil, "retry: %d\n\n", again.Milliseconds()), told...)
 }
 
 // act does what the stream has to do, and closes its line if the stream has ended.
@@ -183,7 +191,9 @@ func (s *stream) appendDecision(b []byte, now time.Time, d *room.Decision) []byt
 	}
 	s.ended = d.Ticket.Number != s.request.Ticket.Number // the cookie gets it with the answer to their next request, too
 	s.takeTicket(now, d.Ticket)
-	return append(append(append(b, "event: place\ndata: "...), s.audience.room.Place(now, d)...), "\n\n"...)
+	var place []byte
+	place, s.far = s.audience.room.Place(now, d)
+	return append(append(append(b, "event: place\ndata: "...), place...), "\n\n"...)
 }
 
 // takeTicket goes on with the ticket t. In fifo a check-in at the visitor's turn counts

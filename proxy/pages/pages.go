@@ -49,6 +49,8 @@ type rendered struct {
 // Page is a page or JSON, with the headers that it has for every visitor.
 type Page struct {
 	*templates.Rendered
+	Far bool // its visitors have no stream of events
+
 	Kind, Language, Policy []string // header values; nil for none
 }
 
@@ -60,6 +62,7 @@ type Key struct {
 	held     bool // the visitor is in, and held
 	SoldOut  bool // the visitor is rejected because nothing is left
 	Unsent   bool // it answers a request that was not passed on, and cannot be asked again
+	far      bool // the visitor has no stream of events
 	rejoined bool
 	newcomer bool            // they came since the numbers, where every check-in is a draw
 	drawn    bool            // they have an entry in the draw of the event in force
@@ -101,10 +104,27 @@ func (p *Room) Waiting(r *room.Room, now time.Time, d *room.Decision, key Key) (
 	case method.Draws():
 		key.newcomer = d.Ticket.ArrivedAt >= n.At
 	}
+	key.far = !key.kept && !key.held && far(n, &v.Place, key.newcomer)
 	key.shape = v.Place.Shape()
 	v.Entry = p.entryOf(&n.Settings.Event, &d.Ticket)
 	key.drawn = v.Entry != ""
 	return p.get(n, key, v.Place), v
+}
+
+// far reports whether a visitor who waits at the place asks, and has no stream of events: see
+// [queue.Settings.Streams]. While gates have yet to tell a store again who waits, whose place is not
+// known is far, too; a store that does not answer has told how many wait.
+func far(n *estimate.Numbers, place *templates.Place, newcomer bool) bool {
+	ahead, told := n.Waiting, time.Duration(place.WaitTime)*time.Minute
+	switch {
+	case place.Position > 0:
+		ahead = place.Position - 1
+	case n.Incomplete && !n.Failing:
+		return true
+	case n.Settings.Method.Draws():
+		told = time.Duration(n.WaitToDraw(newcomer).Minutes) * time.Minute
+	}
+	return !n.Settings.Streams(ahead, told)
 }
 
 // Jittered is a refresh interval of somebody with so many people ahead, drawn anew.
@@ -179,6 +199,7 @@ func (p *Room) render(n *estimate.Numbers, key Key, place templates.Place) *Page
 	data := dataOf(p.Name, n, key, place)
 	data.Event = p.eventOf(n)
 	made := pageOf(data, key, p.Shown(&n.Settings.Event))
+	made.Far = key.far
 	next.byKey[key] = made
 	p.kept.Store(next)
 	return made
@@ -222,6 +243,7 @@ func dataOf(name string, n *estimate.Numbers, key Key, place templates.Place) te
 		ClaimWithinSeconds: int(queue.WholeSeconds(n.Settings.SlotKept()) / time.Second),
 		ClaimRequired:      key.kept,
 		PlaceKeptSeconds:   int(n.Settings.PlaceKept() / time.Second),
+		Far:                key.far,
 		Rejoined:           key.rejoined,
 		NotSent:            key.Unsent,
 		Message:            n.Settings.Message,

@@ -6,11 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"strconv"
 	"sync/atomic"
 	"time"
 )
 
-// streamer is the built-in page in a browser: it has a stream open while it waits.
+// streamer is the built-in page in a browser: it has a stream open while it waits. Where the stream of
+// somebody who is far ends at once, it comes again when the stream has said.
 func (v *visitor) streamer() {
 	for !v.fedUp() {
 		a := v.ask(request{accept: asHTML})
@@ -40,7 +42,7 @@ func (v *visitor) listen() {
 			v.wait(v.upTo(200 * time.Millisecond))
 			return
 		}
-		v.waitMore(500*time.Millisecond + v.upTo(2*time.Second))
+		v.waitMore(time.Duration(s.retry.Load())*time.Millisecond + v.upTo(100*time.Millisecond))
 	}
 }
 
@@ -56,6 +58,7 @@ type stream struct {
 	header  http.Header
 	status  int
 	opened  chan struct{} // closed when the header has come
+	retry   atomic.Int64  // in how many milliseconds a browser opens another when this one has ended
 	load    atomic.Bool   // an event has said that the page is to be loaded
 	ended   chan struct{} // closed when the gate has ended the stream, as it does then
 	leave   func()
@@ -74,6 +77,7 @@ func (v *visitor) open() *stream {
 	s := &stream{
 		visitor: v, process: p, lives: ctx, sent: sent, brought: brought, header: http.Header{}, opened: make(chan struct{}), ended: make(chan struct{}), leave: done,
 	}
+	s.retry.Store(2000) // until the gate has said
 	r := v.request(ctx, request{path: "/.fairdoor/events?room=" + roomName, accept: "text/event-stream"}, sent, brought)
 	go func() {
 		defer close(s.ended)
@@ -157,6 +161,8 @@ func parse(text []byte) (name string, data []byte) {
 			name = string(value)
 		case "data":
 			data = value
+		case "retry":
+			name, data = "retry", value
 		}
 	}
 	return name, data
@@ -165,6 +171,10 @@ func parse(text []byte) (name string, data []byte) {
 func (s *stream) hear(name string, data []byte) {
 	v := s.visitor
 	switch name {
+	case "retry":
+		if ms, err := strconv.ParseInt(string(bytes.TrimSpace(data)), 10, 64); err == nil {
+			s.retry.Store(ms)
+		}
 	case "place":
 		var room Room
 		if err := json.Unmarshal(data, &room); err == nil {

@@ -13,7 +13,7 @@ const latin = region + '-u-nu-latn', count = new Intl.NumberFormat(latin);
 const here = location.origin + location.pathname + location.search;
 // The monotonic clock stands still while some devices sleep, and the other one may be set back.
 const zero = Date.now() - performance.now(), now = () => Math.max(performance.now(), Date.now() - zero);
-let interval = say.refresh * 1000, due = Infinity, next = due, timer, worker, flight, last, paused, lost, failing, offline, entered, reloading, cookie;
+let interval = say.refresh * 1000, due = Infinity, next = due, timer, worker, flight, last, paused, lost, failing, offline, entered, reloading, cookie, stream, far = !!say.far, newsAt = now(), missed = 0;
 
 // Nothing is written that is already there: a screen reader would say it again.
 const set = (element, text) => { if (element.textContent !== text) element.textContent = text; };
@@ -53,9 +53,11 @@ const counts = w => w.isEventPrequeueing && !w.queueAll && !w.isHeld && !w.soldO
 const lasting = minutes => minutes > 59 ? 'hours' : minutes > 1 ? 'minutes' : 'soon';
 const stateOf = w => w.soldOut ? 'soldOut' : !w.refreshIntervalSeconds ? 'reject' : w.isHeld ? 'onHold' : counts(w) ? lasting(w.timeUntilEventStart) : w.admissionsPaused ? w.pausedBy === 'site' ? 'siteDown' : 'all' : w.queueIsFull ? 'full' : !w.waitTimeKnown ? 'unknown' :
   w.waitTime > 240 ? 'long' : w.waitTime75Percentile > w.waitTime25Percentile ? 'range' : lasting(w.waitTime);
+// A check-in that came too early did not move lastUpdated. By the server's clock it is now that and what has passed since.
+const toldAt = w => Date.parse(w.lastUpdated) + (w.refreshIntervalSeconds - w.refreshLeftSeconds) * 1000;
 // By when one is in, or since when nobody is let in, as the clock of the visitor has it.
 const when = (w, state) => {
-  const time = Date.parse(w.lastUpdated) + (w.waitTime75Percentile || w.waitTime) * 60000;
+  const time = toldAt(w) + (w.waitTime75Percentile || w.waitTime) * 60000;
   const text = /all|Down/.test(state) ? w.pausedSince && at(say.since, w.pausedSince) : !counts(w) && /range|hours|minutes|soon/.test(state) && at(say.by, time);
   show(by, !!text);
   if (text) set(by, text);
@@ -76,10 +78,21 @@ const offer = items => {
   list.replaceChildren(...items.map(i => make('div', make('dt', make('bdi', i.name), i.price && ' · ', make('bdi', i.price)),
     make('dd', i.soldOut ? say.soldOutWord : i.left === null ? '' : $('items').firstChild.textContent + ': ' + count.format(i.left)))));
 };
+// What is in brackets is left out while the variable in it is zero.
+const write = w => {
+  const waitTime = counts(w) ? w.timeUntilEventStart : w.waitTime, values = {...w, waitTime, waitTimeHours: Math.floor(waitTime / 60), waitTimeHourMinutes: waitTime % 60};
+  set(wait, w.claimRequired ? turn() : say[stateOf(w)].replace(/\[(.*\{(\w+)\}.*)\]/, (_, part, name) => values[name] ? part : '').replace(/\{(\w+)\}/g, (_, name) => values[name]));
+};
+// Who asks rarely sees their wait go down meanwhile, until it is time to ask again: not to the last minute, which only the gate
+// tells, nor where every check-in is a draw. A stream that says nothing says that what it has told is still so.
+const countDown = () => {
+  const w = last || first, shown = wait.textContent;
+  if (stream || paused || label.hidden || w.waitTime75Percentile || !(w.waitTime > 2)) return;
+  write({...w, waitTime: Math.max(2, w.waitTime - Math.floor(Math.min(now() - newsAt, interval) / 60000))});
+  if (wait.textContent !== shown) tell();
+};
 const paint = w => {
   const state = w.claimRequired ? 'kept' : stateOf(w), known = /long|range|hours|minutes|soon/.test(state);
-  const waitTime = counts(w) ? w.timeUntilEventStart : w.waitTime;
-  const values = Object.assign({}, w, {waitTime, waitTimeHours: Math.floor(waitTime / 60), waitTimeHourMinutes: waitTime % 60});
   set($('heading'), say[state + 'Heading'] || say.heading);
   show(label, known && !counts(w));
   show($('starts'), !!counts(w));
@@ -90,8 +103,7 @@ const paint = w => {
   show($('keeps'), /all|Down/.test(state));
   wait.classList.toggle('number', known);
   wait.classList.toggle('unknown', state === 'unknown');
-  // What is in brackets is left out while the variable in it is zero.
-  set(wait, w.claimRequired ? turn() : say[state].replace(/\[(.*\{(\w+)\}.*)\]/, (_, part, name) => values[name] ? part : '').replace(/\{(\w+)\}/g, (_, name) => values[name]));
+  write(w);
   show($('place'), !!w.position && !w.claimRequired);
   set($('position'), say[w.positionKnown ? 'exact' : 'about'].replace(/\{(\w+?)(Ordinal)?\}/g, (_, name, which) => count.format(w[name]) + (which ? ordinal(w[name]) : '')));
   show($('line'), w.usersAheadKnown && !w.claimRequired);
@@ -109,6 +121,7 @@ const paint = w => {
   stamp.dateTime = w.lastUpdated;
   clock();
   document.dispatchEvent(new CustomEvent('fairdoor', {detail: w}));
+  countDown();
 };
 
 // Pages may have no storage.
@@ -125,7 +138,7 @@ const store = (store, key, value) => {
 
 // The bar goes from where the visitor began to the door: by their place, or by time where only the wait is known.
 const advance = w => {
-  const bar = $('way'), key = name + ' way', told = Date.parse(w.lastUpdated);
+  const bar = $('way'), key = name + ' way', told = toldAt(w);
   let [from, since] = JSON.parse(recall('sessionStorage', key) || '[0,0]');
   if (!since || w.usersAhead > from) store('sessionStorage', key, JSON.stringify([from = w.usersAhead, since = told]));
   const placed = w.usersAheadKnown && from > 0, left = w.waitTime * 60000;
@@ -212,16 +225,18 @@ const read = async answer => {
 // While updates are paused the check-ins go on, so that the place is kept.
 const keep = w => {
   last = w;
+  newsAt = now();
   if (!paused || !interval || !wait.textContent) paint(w);
 };
 const queued = w => {
   lost = failing = false;
   cookie = true;
+  missed = 0;
+  far = w.isFar;
   show($('open'), false);
   interval = w.refreshIntervalSeconds * 1000;
   keep(w);
-  // A check-in that came too early did not move lastUpdated. By the server's clock alone it is now that and what has passed since.
-  const left = w.refreshLeftSeconds * 1000, claim = Date.parse(kept()) - Date.parse(w.lastUpdated) - interval + left;
+  const left = w.refreshLeftSeconds * 1000, claim = Date.parse(kept()) - toldAt(w);
   next = now() + (now() < wary ? 1500 : claim > 0 ? Math.min(claim + 1000, left) : left);
   if (kept() && !document.hidden && !paused) return enter();
   rest();
@@ -257,7 +272,7 @@ const between = (list, at) => {
 const move = n => {
   if (!last || n.lastWaitingNumber < last.ticketNumber) return;
   // Whoever was told before a shuffled start knows no place until the next check-in.
-  const w = Object.assign({}, last, {items: []}, n, last.placedAt === '' ? {} : between(n.buckets || [], Date.parse(last.placedAt || last.arrivedAt)));
+  const w = {...last, items: [], refreshLeftSeconds: last.refreshIntervalSeconds, ...n, ...last.placedAt !== '' && between(n.buckets || [], Date.parse(last.placedAt || last.arrivedAt))};
   if (w.isLineQueue) {
     const line = w.ticketNumber < w.firstWaitingNumber ? w.usersAhead : w.usersPreferred + w.ticketNumber - w.firstWaitingNumber;
     const ahead = Math.max(0, Math.min(line, w.usersQueued - 1));
@@ -268,8 +283,9 @@ const move = n => {
 };
 
 // One stream is for all tabs of the room in this browser: the tab that leads has it, and what a tab is told it tells the
-// others. Without locks each leads. A stream's visitor is let in at once, so that nobody listens who has to look first.
-let stream, leads, free, asking, heard = -Infinity, tries = 0, deafUntil = 0;
+// others. Without locks each leads. A stream's visitor is let in at once, so that nobody listens who has to look first. Nor
+// does who is far, until a check-in tells that they are so no longer.
+let leads, free, asking, heard = -Infinity, tries = 0, deafUntil = 0;
 const hush = () => {
   if (stream) stream.close();
   stream = null;
@@ -314,8 +330,9 @@ const hear = (event, data) => {
   rest();
   tell();
 };
+const backOff = tries => Math.min(2000 * 2 ** tries, interval * .8) * (.25 + Math.random());
 const listen = () => {
-  if (stream || entered || !interval || !window.EventSource || now() < deafUntil) return;
+  if (stream || far || entered || !interval || !window.EventSource || now() < deafUntil) return;
   const source = stream = new EventSource('/.fairdoor/events' + query), since = now();
   let opened;
   for (const event in heed) source.addEventListener(event, e => {
@@ -330,7 +347,7 @@ const listen = () => {
     hush();
     heard = -Infinity;
     tries = now() - since > interval ? 0 : tries + 1;
-    const pause = Math.min(2000 * 2 ** tries, interval) * (.25 + Math.random());
+    const pause = backOff(tries);
     deafUntil = now() + pause;
     setTimeout(() => leads && listen(), pause + 1);
     if (opened) rest(1000 + Math.random() * interval / 4);
@@ -393,7 +410,8 @@ const poll = async () => {
   } catch (e) {
     if (flight !== abort) return;
     lost = true;
-    next = now() + interval * (1 + Math.random() / 2);
+    // What limits requests is not asked sooner for it.
+    next = now() + (e === 429 ? interval * (1 + Math.random() / 2) : backOff(missed++));
   }
   clearTimeout(limit);
   if (flight === abort) {
@@ -402,14 +420,15 @@ const poll = async () => {
   }
   tell();
 };
-// Whoever looks at the page again is told at once. What a page had asked that the browser then stopped may never be answered.
+// Whoever looks at the page again is told at once, if some of the interval has passed without news. What a page had asked that the
+// browser then stopped may never be answered.
 const look = () => {
   if (flight) {
     due = 0;
     flight.abort();
     flight = null;
   }
-  due = Math.min(due, next);
+  due = Math.min(due, stream || now() - newsAt < interval / 4 ? next : 0);
   tick();
 };
 
@@ -469,7 +488,7 @@ document.addEventListener('visibilitychange', () => {
 // All who lost the same network would come back at once.
 addEventListener('online', () => {
   offline = false;
-  tries = deafUntil = 0;
+  tries = deafUntil = missed = 0;
   hush();
   if (!entered) plan(Math.random() * Math.min(interval / 4, 5000));
   tell();
@@ -497,7 +516,7 @@ clock();
 promise();
 // What only the script can tell is there at once, so that nothing moves when the first news comes.
 const first = {lastUpdated: stamp.dateTime, usersAheadKnown: !$('line').hidden, usersAhead: +$('ahead').textContent, waitTimeKnown: !label.hidden, waitTime: +say.wait, waitTime75Percentile: +say.most,
-  isEventPrequeueing: !$('starts').hidden, admissionsPaused: !$('keeps').hidden, pausedSince: say.pausedSince, refreshIntervalSeconds: interval};
+  isEventPrequeueing: !$('starts').hidden, admissionsPaused: !$('keeps').hidden, pausedSince: say.pausedSince, refreshIntervalSeconds: +say.refresh, refreshLeftSeconds: +say.left};
 if (interval) when(first, stateOf(first));
 // Another device goes on to the same page, with its fragment.
 const carry = document.querySelector('#carry a');
@@ -505,6 +524,7 @@ if (carry) carry.onclick = () => { carry.search = query + '&to=' + encodeURIComp
 for (const id of ['ahead', 'position']) set($(id), $(id).textContent.replace(/\d+/g, n => count.format(n)));
 offline = navigator.onLine === false;
 tell();
+setInterval(countDown, 1000);
 const back = goodbye('');
 if (back) wary = now() + 5000;
 next = now() + (back ? 500 : say.left * 1000);

@@ -209,7 +209,7 @@ func TestEveryDefaultIsRight(t *testing.T) {
 		Name: "shop", Path: "/", MaxRooms: 100, RoomIdle: 10 * time.Minute, Origin: "http://127.0.0.1:3000",
 		Settings: queue.Settings{
 			TotalActiveUsers: 20, NewUsersPerMinute: 10, SessionDuration: 5 * time.Minute,
-			RefreshInterval: 20 * time.Second, RefreshIntervalMax: 2 * time.Minute, RefreshJitter: 0.15, QueueTicketTTL: 30 * time.Minute, ConfirmWithin: time.Minute, LineGrace: 15 * time.Second,
+			RefreshInterval: 20 * time.Second, RefreshIntervalMax: 2 * time.Minute, StreamWithin: 5 * time.Minute, RefreshJitter: 0.15, QueueTicketTTL: 30 * time.Minute, ConfirmWithin: time.Minute, LineGrace: 15 * time.Second,
 		},
 		Basics: roomconfig.Basics{
 			StatusCode: 200, JSON: true, CookieAttributes: cookie.Attributes{SameSite: "auto", Secure: "auto"}, Admission: "open", BindTicket: "off", Cache: "auto",
