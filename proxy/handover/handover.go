@@ -4,6 +4,7 @@ package handover
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -19,9 +20,12 @@ const (
 
 // Queue has the values that wait to be taken. It is made by New. Give may be called concurrently.
 type Queue[T any] struct {
-	take func(T) error
-	wait chan T
-	lost atomic.Int64
+	take  func(T) error
+	wait  chan T
+	lost  atomic.Int64
+	ended atomic.Bool // no goroutine takes values any more
+
+	taking sync.Mutex // held by who takes values then
 }
 
 // New returns a queue of values, which take takes one by one. A value that it fails to take is lost.
@@ -29,12 +33,35 @@ func New[T any](take func(T) error) *Queue[T] {
 	return &Queue[T]{take: take, wait: make(chan T, Most)}
 }
 
-// Give hands over a value, or loses it. It never waits.
+// Give hands over a value, or loses it. It never waits while Run runs. After that the value is taken
+// before Give returns: requests may outlive what is beside them.
 func (q *Queue[T]) Give(value T) {
 	select {
 	case q.wait <- value:
 	default:
 		q.lost.Add(1)
+	}
+	if q.ended.Load() {
+		q.rest(func(value T) {
+			if q.take(value) != nil {
+				q.lost.Add(1)
+			}
+		})
+	}
+}
+
+// rest takes the values that wait. Who finds others at it leaves it to them: they look again.
+func (q *Queue[T]) rest(take func(T)) {
+	for len(q.wait) > 0 && q.taking.TryLock() {
+		for more := true; more; {
+			select {
+			case value := <-q.wait:
+				take(value)
+			default:
+				more = false
+			}
+		}
+		q.taking.Unlock()
 	}
 }
 
@@ -69,16 +96,10 @@ func (q *Queue[T]) run(ctx context.Context, now func() time.Time, tell func(lost
 		select {
 		case value := <-q.wait:
 			take(value)
-			continue
 		case <-ctx.Done():
-		}
-		for {
-			select {
-			case value := <-q.wait:
-				take(value)
-			default:
-				return
-			}
+			q.ended.Store(true)
+			q.rest(take)
+			return
 		}
 	}
 }
