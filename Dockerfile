@@ -9,8 +9,7 @@ LABEL org.opencontainers.image.title="Fairdoor" \
       org.opencontainers.image.source="https://github.com/fairdoor-gate/fairdoor" \
       org.opencontainers.image.licenses="Apache-2.0" \
       org.opencontainers.image.version="${VERSION}"
-COPY LICENSE /LICENSE
-COPY dist/linux_${TARGETARCH}/fairdoor /fairdoor
+COPY LICENSE dist/linux_${TARGETARCH}/THIRD-PARTY-LICENSES dist/linux_${TARGETARCH}/fairdoor /
 # Two empty directories: /tmp for temporary files, and the program's own for what has to survive a restart.
 COPY dist/root /
 COPY --chown=65532:65532 dist/var /var

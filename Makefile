@@ -160,11 +160,11 @@ picture: setup axe ## the picture of the dashboard in the README, drawn anew
 manifests: ## examples/kubernetes/fairdoor.yaml, from the chart
 	$(HELM) template fairdoor examples/helm --values examples/kubernetes/values.yaml >examples/kubernetes/fairdoor.yaml
 
-release: ## all files of a release, as dist/: programs, packages, images, the chart, bills of materials, checksums
-	@.release/build $(VERSION)
+release: ## all files of a release, as dist/: programs, packages, images, the chart, bills of materials, checksums; KEY=FILE signs these with an SSH key
+	@.release/build $(VERSION) $(KEY)
 
 release-check: ## builds a release twice and walks each path of getting it; takes half an hour, and root on Debian
-	@.ci/setup buildah promtool mmdebstrap systemd-nspawn file
+	@.ci/setup buildah promtool mmdebstrap systemd-nspawn file lintian ssh-keygen
 	go test -count 1 -timeout 85m -v $(TESTFLAGS) ./.release/check
 
 version: ## the version that a build is stamped with

@@ -68,8 +68,14 @@ func one(t *testing.T, dist, pattern string) string {
 }
 
 func TestARelease(t *testing.T) {
-	dist := release(t)
+	key := filepath.Join(t.TempDir(), "key")
+	run(t, ".", nil, "ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key)
+	dist := release(t, "KEY="+key)
 	t.Run("has a file for each way of getting it", func(t *testing.T) { testFiles(t, dist) })
+	t.Run("is a package that Debian finds no fault with", func(t *testing.T) {
+		run(t, dist, nil, "lintian", "--allow-root", "--fail-on", "error", one(t, dist, "*_amd64.deb"))
+	})
+	t.Run("is signed by who builds it", func(t *testing.T) { testSignature(t, dist, key) })
 	t.Run("is a package that Debian installs, and systemd runs", func(t *testing.T) { testPackage(t, dist) })
 	t.Run("is an image that needs nothing else", func(t *testing.T) { testImage(t, dist) })
 	t.Run("is the same when it is built again elsewhere", func(t *testing.T) {
@@ -83,27 +89,53 @@ func TestARelease(t *testing.T) {
 	})
 }
 
+// testSignature verifies a release that was signed with a key as the documents tell it.
+func testSignature(t *testing.T, dist, key string) {
+	public, err := os.ReadFile(key + ".pub")
+	require.NoError(t, err)
+	signers := filepath.Join(t.TempDir(), "signers")
+	require.NoError(t, os.WriteFile(signers, append([]byte("fairdoor "), public...), 0o600))
+	verify := "ssh-keygen -Y verify -f " + signers + " -I fairdoor -n fairdoor -s SHA256SUMS.sig <"
+	run(t, dist, nil, "sh", "-c", verify+"SHA256SUMS")
+	said, err := try(dist, nil, "sh", "-c", verify+"/etc/hostname")
+	assert.Error(t, err, "another list: %s", said)
+}
+
 func testFiles(t *testing.T, dist string) {
 	run(t, dist, nil, "sha256sum", "--check", "--strict", "SHA256SUMS")
 	version := strings.TrimSpace(run(t, repository, nil, "make", "--no-print-directory", "version"))
 	for _, platform := range []string{"linux_amd64", "linux_arm64", "darwin_amd64", "darwin_arm64"} {
 		listed := run(t, dist, nil, "tar", "-tzf", one(t, dist, "*_"+platform+".tar.gz"))
 		assert.Contains(t, listed, "/fairdoor\n")
+		assert.Contains(t, listed, "/THIRD-PARTY-LICENSES\n")
 		text, err := os.ReadFile(one(t, dist, "*_"+platform+".cdx.json"))
 		require.NoError(t, err)
 		var bom struct {
 			Metadata   struct{ Component struct{ Version string } }
-			Components []struct{ Name, Version string }
+			Components []struct {
+				Name, Version string
+				Licenses      []struct{ Expression string }
+			}
 		}
 		require.NoError(t, json.Unmarshal(text, &bom))
 		assert.Equal(t, version, bom.Metadata.Component.Version)
 		assert.Greater(t, len(bom.Components), 20)
+		for _, c := range bom.Components {
+			assert.NotEmpty(t, c.Licenses, c.Name)
+		}
 	}
 	dir := t.TempDir()
 	run(t, dir, nil, "tar", "-xzf", one(t, dist, "*_linux_amd64.tar.gz"), "--strip-components=1")
 	assert.Contains(t, run(t, dir, nil, "file", "fairdoor"), "statically linked")
 	assert.Regexp(t, "^fairdoor "+regexp.QuoteMeta(version)+" go", run(t, dir, nil, "./fairdoor", "version"))
 	run(t, dir, nil, "./fairdoor", "validate", "--config", "fairdoor.yaml")
+	licences, err := os.ReadFile(filepath.Join(dir, "THIRD-PARTY-LICENSES"))
+	require.NoError(t, err)
+	for line := range strings.Lines(run(t, dir, nil, "go", "version", "-m", "fairdoor")) {
+		if fields := strings.Fields(line); fields[0] == "dep" {
+			assert.Contains(t, string(licences), fields[1]+" "+fields[2]+" (")
+		}
+	}
 }
 
 // walk is what an operator does with the service, in a system that stops at its end.
@@ -127,7 +159,10 @@ func testPackage(t *testing.T, dist string) {
 	run(t, ".", nil, "mmdebstrap", "--quiet", "--variant=minbase", "--include=systemd,systemd-sysv,dbus", "bookworm", root)
 	run(t, ".", nil, "cp", one(t, dist, "*_amd64.deb"), filepath.Join(root, "root"))
 	inside := func(args ...string) string { return run(t, ".", nil, "chroot", append([]string{root}, args...)...) }
-	inside("sh", "-c", "apt-get install -y /root/*.deb")
+	assert.Contains(t, inside("sh", "-c", "apt-get install -y /root/*.deb"), "systemctl enable --now fairdoor")
+	for _, path := range []string{"man/man1/fairdoor-serve.1.gz", "bash-completion/completions/fairdoor", "zsh/vendor-completions/_fairdoor"} {
+		assert.FileExists(t, filepath.Join(root, "usr/share", path))
+	}
 	inside("systemd-analyze", "verify", "fairdoor.service", "fairdoor.socket")
 	inside("systemd-analyze", "security", "--offline=true", "--threshold=20", "fairdoor.service")
 	inside("systemctl", "enable", "fairdoor")
@@ -177,6 +212,7 @@ func testImage(t *testing.T, dist string) {
 	readJSON(t, filepath.Join(dir, images[0].Config), &image)
 	assert.Equal(t, "65532:65532", image.Config.User)
 	require.NoError(t, os.Chmod(root, 0o755))
+	assert.FileExists(t, root+"/THIRD-PARTY-LICENSES")
 
 	site, at := porttest.Address(t), stagetest.Addresses(t)
 	server := &http.Server{Addr: site, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "in") })}

@@ -1,7 +1,9 @@
 // Command sbom prints the bill of materials of a program that Go has built, as CycloneDX 1.6: the
-// modules that are in it, with the checksums that go.sum has, as the program itself tells them.
+// modules that are in it, with the checksums that go.sum has, as the program itself tells them, and
+// their licences; or the texts of those licences. It stands where the program was built.
 //
 //	sbom v0.1.0 bin/fairdoor >fairdoor.cdx.json
+//	sbom licences bin/fairdoor >THIRD-PARTY-LICENSES
 package main
 
 import (
@@ -18,10 +20,16 @@ import (
 
 func main() {
 	if len(os.Args) != 3 {
-		fmt.Fprintln(os.Stderr, "usage: sbom VERSION PROGRAM")
+		fmt.Fprintln(os.Stderr, "usage: sbom VERSION|licences PROGRAM")
 		os.Exit(2)
 	}
-	if err := write(os.Stdout, os.Args[1], os.Args[2]); err != nil {
+	var err error
+	if os.Args[1] == "licences" {
+		err = writeLicences(os.Stdout, os.Args[2])
+	} else {
+		err = write(os.Stdout, os.Args[1], os.Args[2])
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "sbom:", err)
 		os.Exit(1)
 	}
@@ -77,6 +85,10 @@ func write(w io.Writer, version, program string) error {
 	if err != nil {
 		return err
 	}
+	from, err := sources(info)
+	if err != nil {
+		return err
+	}
 	main := module("application", info.Main.Path, version)
 	main.Licenses = []license{{"Apache-2.0"}}
 	for _, s := range info.Settings {
@@ -88,7 +100,7 @@ func write(w io.Writer, version, program string) error {
 	bom := document{
 		Schema: "http://cyclonedx.org/schema/bom-1.6.schema.json", Format: "CycloneDX", SpecVersion: "1.6", Version: 1,
 		Metadata:     metadata{main},
-		Components:   []component{module("library", "std", info.GoVersion[len("go"):])},
+		Components:   []component{module("library", standard, info.GoVersion[len("go"):])},
 		Dependencies: []dependency{{Ref: main.Ref}},
 	}
 	for _, m := range info.Deps {
@@ -98,7 +110,16 @@ func write(w io.Writer, version, program string) error {
 		}
 		bom.Components = append(bom.Components, c)
 	}
-	for _, c := range bom.Components {
+	for i, c := range bom.Components {
+		of := from[c.Name]
+		if of == nil {
+			return fmt.Errorf("%s is in the program, and not among the packages that it is built of", c.Name)
+		}
+		_, expr, err := of.licence()
+		if err != nil {
+			return err
+		}
+		bom.Components[i].Licenses = []license{{expr}}
 		bom.Dependencies[0].On = append(bom.Dependencies[0].On, c.Ref)
 	}
 	out := json.NewEncoder(w)

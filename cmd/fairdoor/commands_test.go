@@ -87,7 +87,7 @@ done`
 // stubs are the programs that stand in for those of the same names.
 var stubs = map[string]string{
 	"docker": elsewhere, "kubectl": elsewhere, "helm": elsewhere, "apt": elsewhere, "systemctl": elsewhere, "editor": elsewhere,
-	"journalctl": elsewhere, "ssh": elsewhere, "promtool": elsewhere, "kill": "",
+	"journalctl": elsewhere, "ssh": elsewhere, "ssh-keygen": elsewhere, "promtool": elsewhere, "kill": "",
 	"curl": `
 case "$*" in
 *https://www.cloudflare.com/ips-v[46]) echo 192.0.2.0/24;;
@@ -164,7 +164,7 @@ func TestCommandsInThePagesRun(t *testing.T) {
 			prepare(t, dir)
 			at := startScripted(t, dir)
 			for name, text := range map[string]string{
-				"fairdoor.yaml": file(t, "examples/custom-page/fairdoor.yaml"), "page.mustache": file(t, "examples/custom-page/page.mustache"), "access.log": accessLog,
+				"fairdoor.yaml": file(t, "examples/custom-page/fairdoor.yaml"), "page.mustache": file(t, "examples/custom-page/page.mustache"), "access.log": accessLog, "SHA256SUMS": accessLogSum + "  access.log\n",
 				"gate1.jsonl": file(t, "cmd/fairdoor/testdata/order.jsonl"), "gate2.jsonl": file(t, "cmd/fairdoor/testdata/order.jsonl"),
 			} {
 				require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
@@ -180,6 +180,9 @@ func TestCommandsInThePagesRun(t *testing.T) {
 		})
 	}
 }
+
+// accessLogSum is the SHA-256 of accessLog.
+const accessLogSum = "61e87c6f29a6baf2d11e22664fb87167474b03e14622eb9b35dbb074075f7ae4"
 
 // accessLog is one that a site may have.
 const accessLog = `192.0.2.1 - - [28/Nov/2025:09:00:00 +0100] "GET / HTTP/1.1" 200 512 "-" "Mozilla/5.0"
