@@ -118,10 +118,10 @@ func chartsOf(minutes []record.Minute, changes []record.Change, to time.Time, zo
 		return template.HTML(l.Figure()) //nolint:gosec // package chart escapes all text
 	}
 	charts := []template.HTML{
-		draw(record.Measure(record.Queued).Chart("In line", "in line", "", minutes)),
+		draw(record.Queued.Chart(minutes)),
 		draw(record.WaitsChart(from, to, minutes)),
-		draw(record.Measure(record.Active).Chart("In at once", "in", "most at once", minutes)),
-		draw(record.Measure(record.Admitted).Chart("Let in each minute", "let in", "most a minute", minutes)),
+		draw(record.Active.Chart(minutes)),
+		draw(record.Admitted.Chart(minutes)),
 	}
 	sum := record.Sum(minutes)
 	if sum.GaveUp != nil && *sum.GaveUp > 0 {

@@ -9,17 +9,23 @@ import (
 	"github.com/fairdoor-gate/fairdoor/queue/waits"
 )
 
-// Measure is a number of a whole room in a minute, and its limit; 0 for none.
-type Measure func(*Standing) (value, limit int)
+// Measure is a number of a whole room in a minute, and what it is called.
+type Measure struct {
+	Title string
+	name  string                             // of the line in its chart
+	limit string                             // what the limit is called; "" for none
+	of    func(*Standing) (value, limit int) // limit is 0 for none
+}
 
-// Active are the most sessions, against total_active_users.
-func Active(s *Standing) (value, limit int) { return s.ActiveMost, s.TotalActiveUsers }
-
-// Queued are the most people present in line. There is no limit.
-func Queued(s *Standing) (value, limit int) { return s.QueuedMost, 0 }
-
-// Admitted are those who were let in, against new_users_per_minute.
-func Admitted(s *Standing) (value, limit int) { return s.Admitted, s.NewUsersPerMinute }
+// The measures.
+var (
+	// Active are the most sessions, against total_active_users.
+	Active = Measure{"In at once", "in", "most at once", func(s *Standing) (value, limit int) { return s.ActiveMost, s.TotalActiveUsers }}
+	// Queued are the most people present in line. There is no limit.
+	Queued = Measure{"In line", "in line", "", func(s *Standing) (value, limit int) { return s.QueuedMost, 0 }}
+	// Admitted are those who were let in, against new_users_per_minute.
+	Admitted = Measure{"Let in each minute", "let in", "most a minute", func(s *Standing) (value, limit int) { return s.Admitted, s.NewUsersPerMinute }}
+)
 
 // Within returns the minutes that began in a time, of some that are in order.
 func Within(minutes []Minute, from, to time.Time) []Minute {
@@ -29,19 +35,19 @@ func Within(minutes []Minute, from, to time.Time) []Minute {
 	return minutes[begin:max(begin, end)]
 }
 
-// Chart returns the chart of a measure, with its limit if that has a name.
-func (of Measure) Chart(title, name, limit string, minutes []Minute) chart.Lines {
-	l := chart.Lines{Title: title, Lines: []chart.Line{{Name: name, Filled: true}}}
-	if limit != "" {
-		l.Lines = append(l.Lines, chart.Line{Name: limit, Limit: true})
+// Chart returns the chart of a measure, with its limit if it has one.
+func (m Measure) Chart(minutes []Minute) chart.Lines {
+	l := chart.Lines{Title: m.Title, Lines: []chart.Line{{Name: m.name, Filled: true}}}
+	if m.limit != "" {
+		l.Lines = append(l.Lines, chart.Line{Name: m.limit, Limit: true})
 	}
-	for _, m := range minutes {
+	for _, minute := range minutes {
 		values := [...]float64{math.NaN(), math.NaN()}
-		if m.Room != nil {
-			value, limit := of(m.Room)
+		if minute.Room != nil {
+			value, limit := m.of(minute.Room)
 			values = [...]float64{float64(value), float64(limit)}
 		}
-		l.Moments = append(l.Moments, m.At)
+		l.Moments = append(l.Moments, minute.At)
 		for i := range l.Lines {
 			l.Lines[i].Values = append(l.Lines[i].Values, values[i])
 		}
@@ -134,7 +140,7 @@ func PeakOf(minutes []Minute, of Measure) *Peak {
 		if m.Room == nil {
 			continue
 		}
-		value, limit := of(m.Room)
+		value, limit := of.of(m.Room)
 		if limit > 0 && value > limit {
 			over++
 		}

@@ -74,20 +74,20 @@ func drawn(figures []figure) []template.HTML {
 }
 
 func (r *Report) active(w window) chart.Lines {
-	return r.ofRoom(w, record.Active, "Active sessions", "active", "total_active_users")
+	return r.ofRoom(w, record.Active)
 }
 
 func (r *Report) queued(w window) chart.Lines {
-	return r.ofRoom(w, record.Queued, "People in line", "queued", "")
+	return r.ofRoom(w, record.Queued)
 }
 
 func (r *Report) admitted(w window) chart.Lines {
-	return r.ofRoom(w, record.Admitted, "Let in, each minute", "let in", "new_users_per_minute")
+	return r.ofRoom(w, record.Admitted)
 }
 
-// ofRoom is a chart of how the whole room stood, with a limit if that has a name.
-func (r *Report) ofRoom(w window, of record.Measure, title, name, limit string) chart.Lines {
-	l := of.Chart(title, name, limit, record.Within(r.Minutes, w.from, w.to))
+// ofRoom is a chart of how the whole room stood.
+func (r *Report) ofRoom(w window, of record.Measure) chart.Lines {
+	l := of.Chart(record.Within(r.Minutes, w.from, w.to))
 	l.From, l.To, l.Zone, l.Bands = w.from, w.to, r.zone, r.Bands
 	return l
 }
