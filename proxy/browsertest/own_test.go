@@ -145,7 +145,7 @@ func TestBrowsersUnpackThePage(t *testing.T) {
 	room.person()
 	tab := browser.Visitor(t)
 	tab.Open(room.url)
-	assert.Less(t, browsertest.Eval[int](tab, `performance.getEntriesByType('navigation')[0].encodedBodySize`), 8<<10+768)
+	assert.Less(t, browsertest.Eval[int](tab, `performance.getEntriesByType('navigation')[0].encodedBodySize`), 9<<10)
 	assert.Greater(t, browsertest.Eval[int](tab, `performance.getEntriesByType('navigation')[0].decodedBodySize`), 10<<10)
 	room.until(func() bool { return room.queued() == 1 }, "the room queues, and its page is an answer of the gate's")
 	var asked http.Client
