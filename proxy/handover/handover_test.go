@@ -18,6 +18,7 @@ func TestWhatIsGivenAsItEndsAndAfterwardsIsTakenToo(t *testing.T) {
 		return nil
 	})
 	ctx, end := context.WithCancel(t.Context())
+	defer end()
 	var running, giving sync.WaitGroup
 	running.Go(func() {
 		q.Run(ctx, time.Now, func(lost int64) { t.Error(lost, "are lost") })
