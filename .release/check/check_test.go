@@ -161,7 +161,7 @@ func testPackage(t *testing.T, dist string) {
 	inside := func(args ...string) string { return run(t, ".", nil, "chroot", append([]string{root}, args...)...) }
 	assert.Contains(t, inside("sh", "-c", "apt-get install -y /root/*.deb"), "systemctl enable --now fairdoor")
 	for _, path := range []string{"man/man1/fairdoor-serve.1.gz", "bash-completion/completions/fairdoor", "zsh/vendor-completions/_fairdoor"} {
-		assert.FileExists(t, filepath.Join(root, "usr/share", path))
+		assert.FileExists(t, filepath.Join(root, "usr", "share", path))
 	}
 	inside("systemd-analyze", "verify", "fairdoor.service", "fairdoor.socket")
 	inside("systemd-analyze", "security", "--offline=true", "--threshold=20", "fairdoor.service")
