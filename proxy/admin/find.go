@@ -142,13 +142,20 @@ func (a *api) findPresent(ctx context.Context, of Room, q string) ([]FoundVisito
 	return list, failed
 }
 
-// isIn says whether the visitor of a support code is surely in.
-func (a *api) isIn(ctx context.Context, of Room, code string) bool {
+// codesIn are the support codes of those who are surely in.
+func (a *api) codesIn(ctx context.Context, of Room) map[string]bool {
+	codes := map[string]bool{}
 	if of.Queue().StoreFailing() {
-		return false
+		return codes
 	}
 	roster, err := of.Queue().Everybody(ctx)
-	return err == nil && slices.ContainsFunc(roster.Seated, func(s queue.Seat) bool { return of.SupportCode([8]byte(s.ID[:8])) == code })
+	if err != nil {
+		return codes
+	}
+	for _, s := range roster.Seated {
+		codes[of.SupportCode([8]byte(s.ID[:8]))] = true
+	}
+	return codes
 }
 
 // knownBy are the first halves of the ids of visitors whom features know by a text.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/admin/dashboard"
 	"github.com/fairdoor-gate/fairdoor/proxy/overrides"
@@ -34,16 +35,18 @@ const soAgain = "It is as before again."
 // changesOf lists changes, the latest first, each with the form that undoes it, or why there is none.
 func (a *api) changesOf(ctx context.Context, of Room, list []record.Change) []dashboard.Change {
 	var changes []dashboard.Change
+	in := sync.OnceValue(func() map[string]bool { return a.codesIn(ctx, of) })
 	for _, c := range slices.Backward(list[max(0, len(list)-maxChanges):]) {
 		v := dashboard.Change{At: c.At, By: c.By, What: c.What, From: c.WasInWords(), To: c.ThenInWords()}
-		v.Undo, v.Why = a.undoOf(ctx, of, c)
+		v.Undo, v.Why = a.undoOf(of, c, in)
 		changes = append(changes, v)
 	}
 	return changes
 }
 
-// undoOf is the form that asks whether a change is to be undone; nil where it is not, and why.
-func (a *api) undoOf(ctx context.Context, of Room, c record.Change) (undo *dashboard.Undo, why string) {
+// undoOf is the form that asks whether a change is to be undone; nil where it is not, and why. In has
+// the support codes of those who are in.
+func (a *api) undoOf(of Room, c record.Change, in func() map[string]bool) (undo *dashboard.Undo, why string) {
 	f := queue.Setting(c.What)
 	switch {
 	case f != nil && !f.Live:
@@ -57,7 +60,7 @@ func (a *api) undoOf(ctx context.Context, of Room, c record.Change) (undo *dashb
 	case c.What == "event":
 		return nil, "The event does that by its times."
 	case c.What == visitorAhead || c.What == visitorBack:
-		return a.undoAhead(ctx, of, c)
+		return a.undoAhead(of, c, in)
 	case f == nil:
 		return nil, a.final(c.What)
 	}
@@ -81,7 +84,7 @@ func (a *api) final(what string) string {
 }
 
 // undoAhead is the form that undoes that a visitor was put ahead, or no longer is.
-func (a *api) undoAhead(ctx context.Context, of Room, c record.Change) (undo *dashboard.Undo, why string) {
+func (a *api) undoAhead(of Room, c record.Change, in func() map[string]bool) (undo *dashboard.Undo, why string) {
 	do := "back"
 	if c.What == visitorBack {
 		do = "ahead"
@@ -91,7 +94,7 @@ func (a *api) undoAhead(ctx context.Context, of Room, c record.Change) (undo *da
 		return nil, "In an exact line, who was put ahead stays there."
 	case of.IsAhead(a.Clock(), c.To) == (do == "ahead"):
 		return nil, soAgain
-	case do == "back" && a.isIn(ctx, of, c.To):
+	case do == "back" && in()[c.To]:
 		return nil, "They are in by now."
 	}
 	return &dashboard.Undo{Action: pageOf(of, "visitors/"+c.To+"/ask"), Fields: map[string]string{"do": do}}, ""

@@ -170,9 +170,12 @@ func (a *api) askAboutEvent(w http.ResponseWriter, r *http.Request, of Room) {
 			a.refuse(w, r, of, status, detail, faults)
 			return
 		}
+		if r.PostFormValue("shuffle") != "" && planned.Prequeue.IsZero() {
+			q.Warnings = append(q.Warnings, "Without a prequeue there is nothing to draw: no order is drawn.")
+		}
 		q.Fields["was"] = digestOf(&e)
 		if what == editEvent {
-			q.Warnings = startMoves(&e, &planned)
+			q.Warnings = append(q.Warnings, startMoves(&e, &planned)...)
 		}
 		e, q.Fields["body"], q.Fields["event"] = planned, string(body), planned.Name
 	}

@@ -116,7 +116,7 @@ func (a *api) doToVisitor(r *http.Request, of Room, code, what string) (found bo
 		if !ok {
 			return false, nil
 		}
-		if what == "back" && a.isIn(r.Context(), of, clean) {
+		if what == "back" && a.codesIn(r.Context(), of)[clean] {
 			return true, &overrides.FaultsError{Faults: []string{"they are in by now"}}
 		}
 		return true, a.favour(r, of, clean, what == "ahead")

@@ -13,7 +13,7 @@ const latin = region + '-u-nu-latn', count = new Intl.NumberFormat(latin);
 const here = location.origin + location.pathname + location.search;
 // The monotonic clock stands still while some devices sleep, and the other one may be set back.
 const zero = Date.now() - performance.now(), now = () => Math.max(performance.now(), Date.now() - zero);
-let interval = say.refresh * 1000, due = Infinity, next = due, timer, worker, flight, last, paused, lost, failing, offline, entered, reloading, cookie, stream, far = !!say.far, newsAt = now(), missed = 0;
+let interval = say.refresh * 1000, due = Infinity, next = due, timer, worker, flight, last, paused, lost, failing, offline, entered, reloading, cookie, stream, far = !!say.far, newsAt = now(), askedAt = newsAt, missed = 0;
 
 // Nothing is written that is already there: a screen reader would say it again.
 const set = (element, text) => { if (element.textContent !== text) element.textContent = text; };
@@ -253,7 +253,7 @@ const strange = () => {
   cookie = lost = failing = false;
   bare(say.cookies);
   show($('open'), true);
-  next = now() + interval;
+  askedAt = next = now() + interval;
 };
 // Where events come, they make the check-ins; one is made now and then all the same, as a connection may be gone without a word.
 const rest = (wait = 0) => {
@@ -330,7 +330,7 @@ const hear = (event, data) => {
   rest();
   tell();
 };
-const backOff = tries => Math.min(2000 * 2 ** tries, interval * .8) * (.25 + Math.random());
+const backOff = (tries, begin = 2000) => Math.min(begin * 2 ** tries, interval * .8) * (.25 + Math.random());
 const listen = () => {
   if (stream || far || entered || !interval || !window.EventSource || now() < deafUntil) return;
   const source = stream = new EventSource('/.fairdoor/events' + query), since = now();
@@ -387,6 +387,7 @@ const watch = async () => {
 };
 const poll = async () => {
   due = Infinity;
+  askedAt = now();
   const abort = flight = new AbortController(), limit = setTimeout(() => abort.abort(), 30000);
   try {
     const answer = await get(here, {Accept: 'application/json', 'Fairdoor-Returning': '1', 'Fairdoor-Visibility': document.hidden ? 'hidden' : 'visible'}, abort.signal);
@@ -410,8 +411,9 @@ const poll = async () => {
   } catch (e) {
     if (flight !== abort) return;
     lost = true;
-    // What limits requests is not asked sooner for it.
-    next = now() + (e === 429 ? interval * (1 + Math.random() / 2) : backOff(missed++));
+    // What limits requests is not asked sooner for it, and what says that it is too busy not at once.
+    next = now() + (e === 429 ? interval * (1 + Math.random() / 2) : backOff(missed++, e > 502 ? interval / 8 : 2000));
+    if (e === 429) askedAt = next;
   }
   clearTimeout(limit);
   if (flight === abort) {
@@ -420,7 +422,7 @@ const poll = async () => {
   }
   tell();
 };
-// Whoever looks at the page again is told at once, if some of the interval has passed without news. What a page had asked that the
+// Whoever looks at the page again is told at once, if some of the interval has passed since it had news, or asked. What a page had asked that the
 // browser then stopped may never be answered.
 const look = () => {
   if (flight) {
@@ -428,7 +430,7 @@ const look = () => {
     flight.abort();
     flight = null;
   }
-  due = Math.min(due, stream || now() - newsAt < interval / 4 ? next : 0);
+  due = Math.min(due, stream || now() - Math.max(newsAt, askedAt) < interval / 4 ? next : 0);
   tick();
 };
 
