@@ -41,6 +41,7 @@ type script struct {
 	standing string // what the session says
 	deaf     bool   // there are no events
 	broken   bool   // no check-in is answered
+	limited  bool   // each check-in is one too many
 	checkIns int
 	streams  int // opened so far
 	open     chan string
@@ -77,6 +78,10 @@ func (s *script) page(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Fairdoor-Visibility") != "" {
 		if s.checkIns++; s.broken {
 			panic(http.ErrAbortHandler) // as a connection that breaks
+		}
+		if s.limited {
+			w.WriteHeader(http.StatusTooManyRequests)
+			return
 		}
 	}
 	h := w.Header()

@@ -114,4 +114,16 @@ func TestAPageAsksSoonAgainAfterAFailureAndWhenItIsLookedAt(t *testing.T) {
 	later(tab, 151*time.Second)
 	look()
 	tab.Until(place + ` === 'about 2,800 of 20,000'`)
+
+	s.let(func() { s.limited = true })
+	from, _ = s.counts()
+	later(tab, 151*time.Second)
+	look()
+	s.until(func(checkIns, _ int) bool { return checkIns == from+1 }, "it has had no news for a quarter of its interval")
+	tab.Until(`document.getElementById('note').textContent === 'Connection lost. Trying again.'`)
+	later(tab, 151*time.Second)
+	look()
+	assert.Equal(t, 0, browsertest.Eval[int](tab, `new Promise(later => setTimeout(later, 300, 0))`))
+	again, _ = s.counts()
+	require.Equal(t, from+1, again, "what limits requests is not asked sooner for a look")
 }
