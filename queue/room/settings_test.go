@@ -18,7 +18,7 @@ func TestSettingsLeftOutTakeTheirDefaults(t *testing.T) {
 	s := queue.Settings{TotalActiveUsers: 2, NewUsersPerMinute: 1}.WithDefaults()
 	assert.Equal(t, queue.Settings{
 		TotalActiveUsers: 2, NewUsersPerMinute: 1,
-		SessionDuration: 5 * time.Minute, RefreshInterval: 20 * time.Second, RefreshIntervalMax: 2 * time.Minute, QueueTicketTTL: 30 * time.Minute,
+		SessionDuration: 5 * time.Minute, RefreshInterval: 20 * time.Second, RefreshIntervalMax: 2 * time.Minute, StreamWithin: 5 * time.Minute, QueueTicketTTL: 30 * time.Minute,
 		LineDropout: 68 * time.Second, LineGrace: 15 * time.Second,
 	}, s)
 	assert.NoError(t, s.Validate())
