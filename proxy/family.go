@@ -194,18 +194,20 @@ func (f *family) renewed(rs *feature.Setup) ([]renewal, error) {
 // which nobody has asked in room_idle; sooner if the family is full. It says whether it
 // did.
 func (f *family) drop(r *keptRoom) bool {
-	if n := r.Queue.Numbers(); n.Active > 0 || n.Waiting > 0 || !f.gate.making.TryRLock() {
+	n := r.Queue.Numbers()
+	if n.Active > 0 || n.Waiting > 0 || !f.gate.making.TryRLock() {
 		return false
 	}
 	defer f.gate.making.RUnlock()
 	now := f.gate.o.Clock()
+	known := now.Add(-r.Queue.Age(now, n)) // when nobody was there
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	idle := f.setup.Load().Config.RoomIdle
 	if f.full() {
 		idle = min(idle, crowdedIdle)
 	}
-	if now.UnixNano()-r.asked.Load() < int64(idle) {
+	if known.UnixNano()-r.asked.Load() < int64(idle) {
 		return false
 	}
 	delete(f.made, r.value)
