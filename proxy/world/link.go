@@ -14,7 +14,10 @@ type link struct {
 	least, spread time.Duration
 }
 
-// newLink returns a link on which a call takes from least to most.
+// longestCall is longer than a call takes on any link.
+const longestCall = time.Second
+
+// newLink returns a link on which a call takes from least to most, which is below longestCall.
 func newLink(seed uint64, name string, least, most time.Duration) *link {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(name))

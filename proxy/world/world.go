@@ -133,6 +133,7 @@ func live(t *testing.T, p *Plan, ticks *atomic.Int64) *History {
 	for _, m := range w.machines {
 		m.stop()
 	}
+	wait(longestCall) // connections that a call asked for are still opened when the call has ended without them
 	w.wires.Wait()
 	return w.history
 }
