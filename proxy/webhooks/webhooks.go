@@ -65,6 +65,7 @@ func Kinds() []Kind {
 	kinds := []Kind{
 		QueueingBegan, QueueingEnded, LimitReached, StoreLost, StoreBack, SoldOut, Reopened, HoldBegan, HoldEnded,
 		EventPrequeuing, EventStarted, EventEnded, OriginFailing, OriginBack, SlowedDown, UpToSpeed, Changed, RecordLost, RecordBack,
+		CertificateEnds,
 	}
 	for _, k := range waitlist.EventKinds() {
 		kinds = append(kinds, OfWaitlist+Kind(k))

@@ -5,12 +5,16 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -23,6 +27,7 @@ import (
 
 	"github.com/fairdoor-gate/fairdoor/proxy/outbound"
 	"github.com/fairdoor-gate/fairdoor/proxy/webhooks"
+	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -126,6 +131,29 @@ func TestEveryGateNamesAnEventAlike(t *testing.T) {
 		ids[q.Header.Get("webhook-id")]++
 	}
 	assert.Len(t, ids, 2)
+}
+
+func TestAHookCanAskForEveryKindButTests(t *testing.T) {
+	source, err := parser.ParseFile(token.NewFileSet(), "webhooks.go", nil, parser.SkipObjectResolution)
+	require.NoError(t, err)
+	var declared []webhooks.Kind
+	ast.Inspect(source, func(n ast.Node) bool {
+		spec, is := n.(*ast.ValueSpec)
+		if !is {
+			return true
+		}
+		if of, is := spec.Type.(*ast.Ident); is && of.Name == "Kind" {
+			text, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
+			require.NoError(t, err)
+			declared = append(declared, webhooks.Kind(text))
+		}
+		return true
+	})
+	require.Contains(t, declared, webhooks.QueueingBegan)
+	for _, k := range waitlist.EventKinds() {
+		declared = append(declared, webhooks.OfWaitlist+webhooks.Kind(k))
+	}
+	assert.ElementsMatch(t, declared, append(webhooks.Kinds(), webhooks.Test))
 }
 
 func TestAHookGetsWhatItWantsInItsOrder(t *testing.T) {
