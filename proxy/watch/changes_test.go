@@ -15,6 +15,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy"
 	"github.com/fairdoor-gate/fairdoor/proxy/gatetest"
 	"github.com/fairdoor-gate/fairdoor/proxy/webhooks"
+	"github.com/fairdoor-gate/fairdoor/queue/memstore"
 	"github.com/fairdoor-gate/fairdoor/queue/porttest"
 	"github.com/fairdoor-gate/fairdoor/queue/waitlist"
 )
@@ -46,6 +47,37 @@ func TestWebhooksTellThatTheOriginFailsAndIsBack(t *testing.T) {
 	f.Site.Will(nil)
 	f.Soon(func() bool { f.Clock.Add(time.Second); return len(h.all()) == 2 })
 	assert.Equal(t, []string{"origin_failing", "origin_back"}, h.all())
+}
+
+func TestWebhooksTellOnceOfTwoGatesWhatBothSeeAndByBothWhileTheStoreIsAway(t *testing.T) {
+	h, store := newHooked(t), &gatetest.Fallible{Store: memstore.New()}
+	tells := telling(t, h, webhooks.OriginFailing, webhooks.OriginBack)
+	one := gatetest.Start(t, tells, func(_ *proxy.Config, o *proxy.Options) { o.Store = store })
+	other := gatetest.Start(t, tells, func(c *proxy.Config, o *proxy.Options) { *c, o.Store, o.Clock = one.Config, store, one.Clock.Now })
+	v := one.Visitor()
+	require.True(t, v.Get("/").In())
+	// until has both gates ask the site until so many deliveries have come, and then look again for a while.
+	until := func(deliveries int) {
+		t.Helper()
+		ask := func() {
+			v.Get("/")
+			v.AtGate(other).Get("/")
+			one.Clock.Add(500 * time.Millisecond)
+			one.Status("shop")
+			other.Status("shop")
+		}
+		one.Soon(func() bool { ask(); return h.deliveries() >= deliveries })
+		for end := one.Clock.Now().Add(20 * time.Second); one.Clock.Now().Before(end); {
+			ask()
+		}
+		require.Equal(t, deliveries, h.deliveries(), "%v", h.all())
+	}
+	one.Site.Will(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
+	until(1)
+	store.Failing.Store(true)
+	one.Site.Will(nil)
+	until(3)
+	assert.Equal(t, []string{"origin_failing", "origin_back"}, h.all(), "both tell by one id")
 }
 
 func TestWebhooksTellThatTheDatabaseIsAway(t *testing.T) {

@@ -30,7 +30,8 @@ const (
 
 // watched is what the webhooks of a room go by. Of the gates that share a store, one tells what
 // happens to a room: the first of those that have reported lately. The others remember what they
-// have seen for a while, in case it has gone.
+// have seen for a while, in case it has gone. While the store does not answer, no gate knows of the
+// others, and each tells: better twice than never.
 type watched struct {
 	mu                                    sync.Mutex // a room that is configured anew may be looked at while its last sync of before goes on
 	begun                                 bool
@@ -157,10 +158,11 @@ func (f *Feature) Follow(r *feature.Room) {
 }
 
 // tell has the webhooks told of what has happened to a room if this gate tells of it; else the gate
-// remembers it for a while.
+// remembers it for a while. Whether the store answers is each gate's own.
 func (f *Feature) tell(r *feature.Room, w *watched, e webhooks.Event) {
 	e.Nth = w.seen.add(e.At, e.Kind)
-	if e.Kind == webhooks.StoreLost || e.Kind == webhooks.StoreBack || r.Queue.Leads() {
+	own := e.Kind == webhooks.StoreLost || e.Kind == webhooks.StoreBack
+	if own || r.Queue.StoreFailing() || r.Queue.Leads() {
 		f.hooks.Notify(e)
 	} else {
 		w.untold = append(w.untold, e)
