@@ -4,12 +4,10 @@
 package accesslog
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"context"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -82,12 +80,10 @@ func (*Feature) Part(context.Context, *feature.Setup) (feature.Part, error) { re
 
 // request is one that is written about, from its beginning.
 type request struct {
-	http.ResponseWriter
+	feature.Noted
 	in      *http.Request
 	feature *Feature
 	began   time.Time
-	status  int // 0 until there is one
-	bytes   int64
 
 	room     string // that it was for; "" for none
 	decision string // about it, as the metrics have it; "" for none
@@ -106,50 +102,19 @@ func (f *Feature) Begin(w http.ResponseWriter, r *http.Request) (http.ResponseWr
 	if rand.Float64() >= f.sample {
 		return w, r, nil
 	}
-	of := &request{ResponseWriter: w, feature: f, began: f.gate.Now()}
+	of := &request{Noted: feature.Noted{ResponseWriter: w}, feature: f, began: f.gate.Now()}
 	of.in = r.WithContext(context.WithValue(r.Context(), requestKey{}, of))
 	return of, of.in, of
 }
 
 // End implements [feature.Ender]: it writes the line.
 func (q *request) End() {
-	if q.status == 0 {
-		q.status = statusUnanswered
+	if q.Status == 0 {
+		q.Status = statusUnanswered
 	}
 	message, fields := q.feature.format(q)
 	_ = q.feature.core.Write(zapcore.Entry{Time: q.began, Message: message}, fields) // which lines never refuses
 }
-
-// WriteHeader notes the status.
-func (q *request) WriteHeader(status int) {
-	if status >= http.StatusOK || status == http.StatusSwitchingProtocols {
-		q.status = status
-	}
-	q.ResponseWriter.WriteHeader(status)
-}
-
-// Write counts what is written.
-func (q *request) Write(p []byte) (int, error) {
-	if q.status == 0 {
-		q.status = http.StatusOK
-	}
-	n, err := q.ResponseWriter.Write(p)
-	q.bytes += int64(n)
-	return n, err
-}
-
-// Hijack implements [http.Hijacker]: who takes over a connection answers on it that protocols are
-// switched.
-func (q *request) Hijack() (net.Conn, *bufio.ReadWriter, error) {
-	conn, rw, err := http.NewResponseController(q.ResponseWriter).Hijack()
-	if err == nil && q.status == 0 {
-		q.status = http.StatusSwitchingProtocols
-	}
-	return conn, rw, err
-}
-
-// Unwrap has http.ResponseController find the writer's other methods.
-func (q *request) Unwrap() http.ResponseWriter { return q.ResponseWriter }
 
 // note notes what is decided about a request: where a proxy asks, about that of the visitor.
 func note(r *http.Request, room string, what metrics.Result) *request {
@@ -204,7 +169,7 @@ func inJSON(q *request) (message string, fields []zap.Field) {
 	}
 	return "", []zap.Field{
 		zap.String("client_ip", q.address()), zap.String("method", q.in.Method), zap.String("host", q.in.Host), zap.String("uri", path(q.in.URL)), zap.String("proto", q.in.Proto),
-		zap.Int("status", q.status), zap.Int64("bytes", q.bytes), zap.Duration("duration", q.feature.gate.Now().Sub(q.began)), zap.String("user_agent", q.in.UserAgent()),
+		zap.Int("status", q.Status), zap.Int64("bytes", q.Bytes), zap.Duration("duration", q.feature.gate.Now().Sub(q.began)), zap.String("user_agent", q.in.UserAgent()),
 		zap.String("room", q.room), zap.String("decision", q.decision), about,
 	}
 }

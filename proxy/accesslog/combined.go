@@ -15,7 +15,7 @@ import (
 // for tools that know nothing of rooms.
 func inCombined(q *request) (message string, _ []zap.Field) {
 	return fmt.Sprintf(`%s - - [%s] "%s %s %s" %d %d %s %s`,
-		q.address(), q.began.Format("02/Jan/2006:15:04:05 -0700"), q.in.Method, plain(path(q.in.URL)), q.in.Proto, q.status, q.bytes, quoted(referrer(q.in.Referer())), quoted(q.in.UserAgent())), nil
+		q.address(), q.began.Format("02/Jan/2006:15:04:05 -0700"), q.in.Method, plain(path(q.in.URL)), q.in.Proto, q.Status, q.Bytes, quoted(referrer(q.in.Referer())), quoted(q.in.UserAgent())), nil
 }
 
 // referrer is the page that a request came from, without what may be secret.

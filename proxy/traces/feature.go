@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 
@@ -40,7 +41,8 @@ func (f *Feature) Begin(w http.ResponseWriter, r *http.Request) (http.ResponseWr
 		attribute.String("http.request.method", r.Method), attribute.String("url.path", path(r.URL.Path)),
 		attribute.String("server.address", r.Host), attribute.String("fairdoor.request_id", requestid.Of(r))))
 	carried.Inject(ctx, propagation.HeaderCarrier(r.Header))
-	return w, r.WithContext(ctx), ender{span}
+	answer, end := watched(w, span)
+	return answer, r.WithContext(ctx), end
 }
 
 // path is an address's; of the gate's own, which may have secrets, only what it is for.
@@ -52,11 +54,32 @@ func path(path string) string {
 	return path
 }
 
-// ender ends a span with the answer.
-type ender struct{ span trace.Span }
+// watched is a writer of an answer whose end, and status, a span tells.
+func watched(w http.ResponseWriter, span trace.Span) (http.ResponseWriter, feature.Ender) {
+	a := &answer{feature.Noted{ResponseWriter: w}, span}
+	if !span.IsRecording() {
+		return w, a
+	}
+	return a, a
+}
 
-// End implements [feature.Ender].
-func (e ender) End() { e.span.End() }
+// answer is one that a span tells of.
+type answer struct {
+	feature.Noted
+	span trace.Span
+}
+
+// End implements [feature.Ender]. Of an answer that was broken off before it began, there is no
+// status.
+func (a *answer) End() {
+	if a.Status != 0 {
+		a.span.SetAttributes(attribute.Int("http.response.status_code", a.Status))
+	}
+	if a.Status >= http.StatusInternalServerError {
+		a.span.SetStatus(codes.Error, "")
+	}
+	a.span.End()
+}
 
 // note says of the span of a request what was decided about it.
 func note(r *http.Request, of string, what metrics.Result) trace.Span {
@@ -113,5 +136,5 @@ func (p part) Ask(r *http.Request, _ *feature.Room, v *feature.Visit) *http.Requ
 
 // Writer implements [feature.Watcher].
 func (part) Writer(w http.ResponseWriter, r *http.Request, _ *feature.Visit, _ queue.ID) (http.ResponseWriter, feature.Ender) {
-	return w, ender{trace.SpanFromContext(r.Context())}
+	return watched(w, trace.SpanFromContext(r.Context()))
 }

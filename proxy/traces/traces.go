@@ -28,14 +28,14 @@ type Tracer struct {
 // if they name neither an exporter nor an endpoint. The endpoint, its headers, the sampler and what
 // the service is called are read by the SDK. What cannot be delivered is logged.
 func FromEnvironment(ctx context.Context, version string, log *zap.Logger) (*Tracer, error) {
-	exporter, named := os.LookupEnv("OTEL_TRACES_EXPORTER")
+	kind, named := os.LookupEnv("OTEL_TRACES_EXPORTER")
 	switch {
-	case strings.EqualFold(os.Getenv("OTEL_SDK_DISABLED"), "true"), exporter == "none":
+	case strings.EqualFold(os.Getenv("OTEL_SDK_DISABLED"), "true"), kind == "none":
 		return nil, nil
 	case !named && os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT") == "" && os.Getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") == "":
 		return nil, nil
-	case named && exporter != "otlp":
-		return nil, fmt.Errorf("OTEL_TRACES_EXPORTER=%s: it is otlp or none", exporter)
+	case named && kind != "otlp":
+		return nil, fmt.Errorf("OTEL_TRACES_EXPORTER=%s: it is otlp or none", kind)
 	}
 	for _, name := range []string{"OTEL_EXPORTER_OTLP_PROTOCOL", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"} {
 		if protocol := os.Getenv(name); protocol != "" && protocol != "http/protobuf" {
@@ -53,9 +53,30 @@ func FromEnvironment(ctx context.Context, version string, log *zap.Logger) (*Tra
 		return nil, fmt.Errorf("saying of what traces are: %w", err)
 	}
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) {
-		log.Warn("traces are lost, or not as they should be", zap.Error(err))
+		log.Warn("traces are not as they should be", zap.Error(err))
 	}))
-	return New(sdk.WithBatcher(to), sdk.WithResource(about)), nil
+	return New(sdk.WithBatcher(&exporter{SpanExporter: to, log: log}), sdk.WithResource(about)), nil
+}
+
+// exporter delivers spans. It logs that an outage of the collector begins, and that it has ended: with
+// each batch that fails the log would be full of it.
+type exporter struct {
+	sdk.SpanExporter
+	log   *zap.Logger
+	fails bool // its calls do not overlap
+}
+
+// ExportSpans implements [sdk.SpanExporter]. It returns no error, of which each would be logged.
+func (e *exporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) error {
+	err := e.SpanExporter.ExportSpans(ctx, spans)
+	switch {
+	case err != nil && !e.fails:
+		e.log.Warn("traces are lost until their collector takes them", zap.Error(err))
+	case err == nil && e.fails:
+		e.log.Info("the collector takes traces again")
+	}
+	e.fails = err != nil
+	return nil
 }
 
 // New returns a tracer of a provider with options.

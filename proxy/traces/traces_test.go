@@ -5,14 +5,17 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	common "go.opentelemetry.io/proto/otlp/common/v1"
 	otlp "go.opentelemetry.io/proto/otlp/trace/v1"
 	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/fairdoor-gate/fairdoor/proxy"
@@ -26,10 +29,12 @@ type receiver struct {
 	mu    sync.Mutex
 	spans []*otlp.Span
 	of    map[string]string // the attributes of the resource
+
+	came, refuses int // batches; how it refuses those to come, 0 for not at all
 }
 
 // ServeHTTP takes spans.
-func (c *receiver) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
+func (c *receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	assert.Equal(c.t, "/v1/traces", r.URL.Path)
 	text, err := io.ReadAll(r.Body)
 	assert.NoError(c.t, err)
@@ -37,6 +42,10 @@ func (c *receiver) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	assert.NoError(c.t, proto.Unmarshal(text, &sent))
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.came++; c.refuses != 0 {
+		w.WriteHeader(c.refuses)
+		return
+	}
 	for _, resource := range sent.GetResourceSpans() {
 		c.of = map[string]string{}
 		for _, a := range resource.GetResource().GetAttributes() {
@@ -64,6 +73,9 @@ func attributes(s *otlp.Span) map[string]string {
 	all := map[string]string{}
 	for _, a := range s.GetAttributes() {
 		all[a.GetKey()] = a.GetValue().GetStringValue()
+		if n, is := a.GetValue().GetValue().(*common.AnyValue_IntValue); is {
+			all[a.GetKey()] = strconv.FormatInt(n.IntValue, 10)
+		}
 	}
 	return all
 }
@@ -71,11 +83,17 @@ func attributes(s *otlp.Span) map[string]string {
 // start starts a gate whose spans a receiver gets once sent is called.
 func start(t *testing.T, changes ...func(*proxy.Config, *proxy.Options)) (f *gatetest.Fixture, c *receiver, sent func()) {
 	t.Helper()
+	return startLogging(t, zap.NewNop(), changes...)
+}
+
+// startLogging has what is wrong with spans logged.
+func startLogging(t *testing.T, log *zap.Logger, changes ...func(*proxy.Config, *proxy.Options)) (f *gatetest.Fixture, c *receiver, sent func()) {
+	t.Helper()
 	c = &receiver{t: t}
 	server := httptest.NewServer(c)
 	t.Cleanup(server.Close)
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", server.URL)
-	tracer, err := traces.FromEnvironment(t.Context(), "v1", zap.NewNop())
+	tracer, err := traces.FromEnvironment(t.Context(), "v1", log)
 	require.NoError(t, err)
 	f = gatetest.Start(t, append(changes, func(_ *proxy.Config, o *proxy.Options) { o.Traces = tracer })...)
 	return f, c, func() { require.NoError(t, tracer.Close(t.Context())) }
@@ -109,6 +127,55 @@ func TestARequestIsASpanWithThoseOfTheStoreAndTheSiteBelowIt(t *testing.T) {
 	}
 	assert.Equal(t, "00-"+theirTrace+"-"+hex.EncodeToString(c.named("origin")[0].GetSpanId())+"-01", toSite)
 	assert.Equal(t, [2]string{"fairdoor", "v1"}, [2]string{c.of["service.name"], c.of["service.version"]})
+}
+
+func TestASpanHasTheStatusOfTheAnswerAndFailsByAnErrorOfTheSite(t *testing.T) {
+	f, c, sent := start(t)
+	v := f.Visitor()
+	for _, status := range []int{http.StatusNoContent, http.StatusNotFound, http.StatusServiceUnavailable} {
+		f.Site.Will(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) })
+		require.Equal(t, status, v.Get("/").Status)
+	}
+	f.Site.Will(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
+	require.Equal(t, http.StatusBadGateway, v.Get("/").Status)
+	sent()
+	for _, name := range []string{"GET shop", "origin"} {
+		var told []string
+		for _, s := range c.named(name) {
+			told = append(told, attributes(s)["http.response.status_code"]+" "+s.GetStatus().GetCode().String())
+		}
+		assert.Equal(t, []string{"204 STATUS_CODE_UNSET", "404 STATUS_CODE_UNSET", "503 STATUS_CODE_ERROR", "502 STATUS_CODE_ERROR"}, told, name)
+	}
+}
+
+func TestAnOutageOfTheCollectorIsOneWarning(t *testing.T) {
+	t.Setenv("OTEL_BSP_SCHEDULE_DELAY", "1")
+	core, logged := observer.New(zap.InfoLevel)
+	f, c, sent := startLogging(t, zap.New(core))
+	v := f.Visitor()
+	// batches has the collector answer some batches with a status.
+	batches := func(status int) {
+		c.mu.Lock()
+		c.refuses = status
+		until := c.came + 3
+		c.mu.Unlock()
+		f.Soon(func() bool {
+			v.Get("/")
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			return c.came >= until
+		})
+	}
+	batches(http.StatusBadRequest)
+	batches(0)
+	batches(http.StatusBadRequest)
+	sent()
+	var lines []string
+	for _, l := range logged.All() {
+		lines = append(lines, l.Message)
+	}
+	lost := "traces are lost until their collector takes them"
+	assert.Equal(t, []string{lost, "the collector takes traces again", lost}, lines)
 }
 
 func TestAStrangerChoosesNoTrace(t *testing.T) {
