@@ -198,10 +198,17 @@ var devices = []struct {
 	scheme browsertest.Scheme
 }{{"phone", 390, browsertest.Light}, {"phone", 390, browsertest.Dark}, {"tablet", 768, browsertest.Light}, {"desk", 1440, browsertest.Light}, {"desk", 1440, browsertest.Dark}}
 
+// readAgain counts how often the page has put in place what has changed since it came, and has been drawn since.
+const readAgain = `window.readAgain = 0;
+addEventListener('DOMContentLoaded', () => {
+	const age = document.getElementById('age');
+	new MutationObserver(() => requestAnimationFrame(() => setTimeout(() => readAgain++))).observe(age, {childList: true});
+});`
+
 func TestTheDashboardOnAPhoneATabletAndADesk(t *testing.T) {
 	t.Parallel()
 	d, tab := newDesk(t, ""), browser.Visitor(t)
-	browsertest.Call(tab, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: watchPolicy})
+	browsertest.Call(tab, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: watchPolicy + shifts + readAgain})
 	all := maps.Clone(pagesOfTheDashboard)
 	all["visitor"], all["none"] = "/rooms/shop/visitors/"+d.someone(), "/rooms/chat/passes"
 	for name, path := range all {
@@ -209,8 +216,11 @@ func TestTheDashboardOnAPhoneATabletAndADesk(t *testing.T) {
 			tab.Look(l.scheme, l.width, 900)
 			tab.Open(d.url + path)
 			tab.Until(`document.querySelector('#age time').title`)
+			browsertest.Eval[bool](tab, `document.dispatchEvent(new Event('visibilitychange'))`) // the page reads itself again
+			tab.Until(`readAgain > 0 || document.querySelector('[data-answer]')`)
 			what := fmt.Sprintf("%s on a %s, %s", name, l.device, l.scheme)
 			assert.Equal(t, l.width, browsertest.Eval[int64](tab, `document.documentElement.scrollWidth`), "%s: nothing is cut off", what)
+			assert.LessOrEqual(t, browsertest.Eval[float64](tab, `shifted`), 0.02, "%s: nothing moves by itself: %s", what, browsertest.Eval[[]string](tab, `movers`))
 			tab.Screenshot(fmt.Sprintf("dashboard-%s-%s-%s", name, l.device, l.scheme))
 			browsertest.Eval[int](tab, `{document.querySelectorAll('details').forEach(d => d.open = true); 0}`)
 			tab.RequireAccessible()
