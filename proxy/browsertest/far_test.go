@@ -90,6 +90,19 @@ func TestTheWaitGoesDownUntilThePageAsksAgain(t *testing.T) {
 	require.Zero(t, checkIns)
 }
 
+func TestTheBarTellsTheWaitThatIsCountedDown(t *testing.T) {
+	t.Parallel()
+	tab := browser.Visitor(t)
+	tab.Open(newScript(t, fifoAt(1, 10, true), 600).url) // the first in line is told the way by time
+	tells := func(wait string) {
+		t.Helper()
+		tab.Until(`['way', 'wait'].every((id, i) => (e => (i ? e.textContent : e.getAttribute('aria-valuetext')) === '` + wait + `')(document.getElementById(id)))`)
+	}
+	tells(`about 10\u00a0min`)
+	later(tab, 3*time.Minute+time.Second)
+	tells(`about 7\u00a0min`)
+}
+
 func TestAPageAsksSoonAgainAfterAFailureAndWhenItIsLookedAt(t *testing.T) {
 	t.Parallel()
 	s := newScript(t, fifoAt(3000, 20, true), 600)

@@ -88,8 +88,11 @@ const write = w => {
 const countDown = () => {
   const w = last || first, shown = wait.textContent;
   if (stream || paused || label.hidden || w.waitTime75Percentile || !(w.waitTime > 2)) return;
-  write({...w, waitTime: Math.max(2, w.waitTime - Math.floor(Math.min(now() - newsAt, interval) / 60000))});
-  if (wait.textContent !== shown) tell();
+  const then = {...w, waitTime: Math.max(2, w.waitTime - Math.floor(Math.min(now() - newsAt, interval) / 60000))};
+  write(then);
+  if (wait.textContent === shown) return;
+  advance(then);
+  tell();
 };
 const paint = w => {
   const state = w.claimRequired ? 'kept' : stateOf(w), known = /long|range|hours|minutes|soon/.test(state);
