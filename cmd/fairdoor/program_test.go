@@ -106,7 +106,12 @@ func TestVersion(t *testing.T) {
 
 func TestWrongCommandLinesAreAnsweredWithASuggestion(t *testing.T) {
 	for line, want := range map[string]string{
-		"stauts":                                  `there is no command "stauts" (did you mean "status"?)`,
+		"stauts":                        `there is no command "stauts" (did you mean "status"?)`,
+		"stauts --admin 127.0.0.1:9090": `there is no command "stauts" (did you mean "status"?)`,
+		"events lits shop --admin 127.0.0.1:9090": `there is no command "lits" (did you mean "list"?)`,
+		"help stauts":                             `there is no command "stauts" (did you mean "status"?)`,
+		"help events lits":                        `there is no command "lits" (did you mean "list"?)`,
+		"completion bsh":                          `there is no command "bsh" (did you mean "bash"?)`,
 		"events lits":                             `there is no command "lits" (did you mean "list"?)`,
 		"serv":                                    `there is no command "serv" (did you mean "serve"?)`,
 		"nonsense":                                `there is no command "nonsense"; see fairdoor --help`,

@@ -33,7 +33,28 @@ func newRootCommand() *cobra.Command {
 		newStatusCommand(), newWaitlistCommand(), newKeygenCommand(), newVersionCommand(), newReportCommand(),
 		newSetCommand(), newQueueAllCommand(), newPreviewCommand(), newLoadCommand(), newEventsCommand(),
 		newVerifyCommand(), newWebhooksCommand(), newPassCommand(), newVisitorCommand(), newImportCommand(), newDocsCommand())
+	suggestInCobras(root)
 	return root
+}
+
+// suggestInCobras has the commands that cobra adds suggest a command, too, for what is none.
+func suggestInCobras(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		switch cmd.Name() {
+		case "help":
+			cmd.Args = func(_ *cobra.Command, args []string) error {
+				of, rest, err := root.Find(args)
+				if err != nil {
+					return usageError{err}
+				}
+				return noArguments(of, rest)
+			}
+		case "completion":
+			cmd.Args, cmd.RunE = noArguments, root.RunE
+		}
+	}
 }
 
 // noArguments refuses arguments, and suggests a command for one that looks like it.
@@ -71,11 +92,14 @@ func takes(what string, fit func(args []string) bool) cobra.PositionalArgs {
 }
 
 // explainFlag adds a hint to the error about a flag that does not exist: for a secret the variable
-// that sets it, else the nearest flag.
+// that sets it, else the nearest flag. Behind a command that does not exist, that is what is wrong.
 func explainFlag(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) {
 		return usageError{fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())}
+	}
+	if before := cmd.Flags().Args(); cmd.HasSubCommands() && len(before) > 0 {
+		return noArguments(cmd, before)
 	}
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
