@@ -13,6 +13,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/record"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/estimate"
+	"github.com/fairdoor-gate/fairdoor/queue/event"
 )
 
 const (
@@ -151,10 +152,11 @@ func (a *api) showEvents(w http.ResponseWriter, r *http.Request, of Room) {
 		name, isEvent := strings.CutPrefix(c.What, ofEvent)
 		return !isEvent || c.To != "" || c.By == overrides.ByFile || eventNamed(of, name).Name != ""
 	}))
-	if e := eventNamed(of, r.URL.Query().Get("change")); !e.FromFile {
-		s := byOperators(of.Queue().Settings())
-		v.Form = formOfEvent(e, s.CutsBuckets())
+	e, s := eventNamed(of, r.URL.Query().Get("change")), byOperators(of.Queue().Settings())
+	if e.FromFile { // which is changed there
+		e = event.Event{}
 	}
+	v.Form = formOfEvent(e, a.Clock(), s.CutsBuckets())
 	a.show(v.Write(w, r))
 }
 

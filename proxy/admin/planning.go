@@ -81,9 +81,9 @@ func plannedOf(r *http.Request, of Room, from event.Event) (event.Event, error) 
 // typedTime is how browsers have a time that somebody has typed.
 const typedTime = "2006-01-02T15:04"
 
-// formOfEvent is the form that changes an event, or plans one: a sale with a prequeue, whose order is
-// drawn where the room can.
-func formOfEvent(e event.Event, draws bool) dashboard.EventForm {
+// formOfEvent is the form that changes an event, or plans one: a sale in a day's time, on the hour, with
+// a prequeue, whose order is drawn where the room can.
+func formOfEvent(e event.Event, now time.Time, draws bool) dashboard.EventForm {
 	typed := func(at time.Time) string {
 		switch {
 		case at.IsZero():
@@ -94,7 +94,7 @@ func formOfEvent(e event.Event, draws bool) dashboard.EventForm {
 		return at.UTC().Format(typedTime)
 	}
 	if e.Name == "" {
-		return dashboard.EventForm{Before: "30m", Lasts: "2h", Shuffle: draws}
+		return dashboard.EventForm{Start: typed(now.Add(25 * time.Hour).Truncate(time.Hour)), Before: "30m", Lasts: "2h", Shuffle: draws}
 	}
 	form := dashboard.EventForm{
 		Name: e.Name, Description: e.Description, Prequeue: typed(e.Prequeue), Start: typed(e.Start), End: typed(e.End), Shuffle: e.Shuffle,

@@ -79,6 +79,7 @@ func TestTheFormOfAnEventHasWhatMostSalesAre(t *testing.T) {
 	for _, want := range []string{`<option value="30m" selected>`, `<option value="2h" selected>`, `name="shuffle" type="checkbox" value="on" checked`} {
 		assert.Contains(t, page, want)
 	}
+	assert.Contains(t, page, `name="start" value="`+now.Add(25*time.Hour).Truncate(time.Hour).UTC().Format("2006-01-02T15:04")+`" type="datetime-local"`)
 	plan := url.Values{"do": {"plan"}, "page": {"events"}, "name": {"sale"}, "start": {"2021-05-28T18:00"}, "before": {""}, "lasts": {"2h"}, "shuffle": {"on"}}
 	x.do("events/ask", plan)
 	assert.False(t, x.g.shop.Events()[0].Shuffle, "without a prequeue there is nothing to draw")

@@ -113,6 +113,9 @@ func TestPlanASaleWithADraw(t *testing.T) {
 		h.fill("#name", "friday")
 		assert.False(t, browsertest.Eval[bool](h.tab, `document.querySelector('#end').checkVisibility() || document.querySelector('#prequeue').checkVisibility()`))
 		h.fill("#start", day+"T14:30")
+		if h.by == "keyboard" {
+			assert.Len(t, browsertest.Eval[[]float64](h.tab, `[...new Set(['name', 'start', 'lasts'].map(id => document.getElementById(id).getBoundingClientRect().bottom))]`), 1, "what is beside each other is in line")
+		}
 		h.fill("#lasts", "at")
 		h.fill("#end", day+"T20:30")
 		h.fill("#early", "1h")

@@ -5,7 +5,7 @@
   let heard = Date.now(), pending = 0;
 
   const today = new Date().toDateString(), zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  const whole = {weekday: 'long', day: 'numeric', month: 'long', year: 'numeric', hour: '2-digit', minute: '2-digit', timeZoneName: 'short'};
+  const whole = {weekday: 'long', day: 'numeric', month: 'long', year: 'numeric', hour: 'numeric', minute: '2-digit', timeZoneName: 'short'};
   const localize = of => {
     for (const time of of.querySelectorAll('time[datetime]')) {
       const at = new Date(time.dateTime);
@@ -139,8 +139,8 @@
       const at = new Date(input.value + 'Z');
       if (input.value) input.value = new Date(at - at.getTimezoneOffset() * 60000).toISOString().slice(0, input.value.length);
       const day = document.createElement('output');
-      input.after(day);
-      const tell = () => { day.textContent = input.value && new Date(input.value).toLocaleDateString(undefined, {weekday: 'long'}); };
+      input.labels[0].querySelector('.hint').append(day);
+      const tell = () => { day.textContent = input.value && ', ' + new Date(input.value).toLocaleDateString(undefined, {weekday: 'long'}); };
       input.addEventListener('input', tell);
       tell();
     }
