@@ -56,6 +56,7 @@ type Feature struct {
 	stories map[key]*story
 	looked  time.Time // who has gone
 	pending []line    // that are not written yet
+	closed  bool      // lines are written as they come
 }
 
 // key is a visitor of a room.
@@ -76,7 +77,7 @@ type moment struct {
 // NewFeature returns what keeps the admissions log of a gate for a time.
 func NewFeature(g feature.Gate, keep time.Duration) *Feature {
 	f := &Feature{gate: g, keep: keep, stories: map[key]*story{}, looked: g.Now()}
-	f.seen = handover.New(f.take)
+	f.seen = handover.New(f.takeOrWrite)
 	f.files = days.New(days.Config[line]{
 		Folder: g.StateDir("admissions"), Of: "the admissions log", At: func(l *line) time.Time { return l.At },
 		Keep: int((keep+oneDay-1)/oneDay) + 1, Most: mostBytes, Log: g.Log(),
@@ -126,10 +127,28 @@ func (f *Feature) Run(ctx context.Context) {
 	}
 }
 
+// takeOrWrite takes in what has become of a visitor. If the log is closed by then, it writes the line:
+// requests may outlive the gate's hand-over.
+func (f *Feature) takeOrWrite(m moment) error {
+	err := f.take(m)
+	f.mu.Lock()
+	var late []line
+	if f.closed {
+		late, f.pending = f.pending, nil
+	}
+	f.mu.Unlock()
+	if len(late) > 0 {
+		f.files.Append(f.gate.Now(), late) // it logs what it cannot write
+		f.files.Close()
+	}
+	return err
+}
+
 // Close implements [feature.Closer]: it notes what those were told last who are still there.
 func (f *Feature) Close() {
 	f.write()
 	f.mu.Lock()
+	f.closed = true
 	for k, s := range f.stories {
 		if l := s.line(k.room, s.seen, noted); l.Told != nil {
 			f.pending = append(f.pending, l)

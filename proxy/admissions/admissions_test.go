@@ -157,6 +157,29 @@ func TestTheLogOutlivesTheGate(t *testing.T) {
 	assert.Empty(t, found(again, code), "it is kept for so long, and no longer")
 }
 
+func TestWhatHappensAfterTheGateHasClosedIsInTheLog(t *testing.T) {
+	dir := t.TempDir()
+	f := start(t, dir, gatetest.Room(gatetest.RevokeEnabled))
+	v, code := enters(f)
+	begun, closed := make(chan struct{}), make(chan struct{})
+	f.Site.Will(func(w http.ResponseWriter, _ *http.Request) {
+		close(begun)
+		<-closed
+		w.Header().Set("Fairdoor-Command", "revoke")
+	})
+	answered := make(chan struct{})
+	go func() {
+		defer close(answered)
+		v.Get("/")
+	}()
+	<-begun
+	f.Gate.Close()
+	close(closed)
+	<-answered
+	_, text := story(start(t, dir), code, "The site ended their session")
+	assert.Contains(t, text, "They were let in")
+}
+
 func TestWhyAStoryEnds(t *testing.T) {
 	f := start(t, t.TempDir(), gatetest.Room(gatetest.RevokeEnabled))
 	in := f.Full()[0]

@@ -12,6 +12,8 @@ import (
 const (
 	// Most is how many values wait at most.
 	Most = 4096
+	// lookEvery is how often it is looked whether values are lost.
+	lookEvery = time.Second
 	// tellEvery is how often it is told at most that values are lost.
 	tellEvery = time.Minute
 	// last is how long the last values may take: a pipe that nobody reads does not hold up the end.
@@ -42,21 +44,17 @@ func (q *Queue[T]) Give(value T) {
 		q.lost.Add(1)
 	}
 	if q.ended.Load() {
-		q.rest(func(value T) {
-			if q.take(value) != nil {
-				q.lost.Add(1)
-			}
-		})
+		q.rest()
 	}
 }
 
 // rest takes the values that wait. Who finds others at it leaves it to them: they look again.
-func (q *Queue[T]) rest(take func(T)) {
+func (q *Queue[T]) rest() {
 	for len(q.wait) > 0 && q.taking.TryLock() {
 		for more := true; more; {
 			select {
 			case value := <-q.wait:
-				take(value)
+				q.takeOne(value)
 			default:
 				more = false
 			}
@@ -66,40 +64,54 @@ func (q *Queue[T]) rest(take func(T)) {
 }
 
 // Run takes values until ctx has ended, and then those that wait, for a second at most. It tells how
-// many have been lost, as that begins and once a minute while it goes on.
+// many have been lost: as that begins, once a minute while it goes on, and at the end, with those that
+// still wait then.
 func (q *Queue[T]) Run(ctx context.Context, now func() time.Time, tell func(lost int64)) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		q.run(ctx, now, tell)
+		q.run(ctx)
 	}()
-	<-ctx.Done()
+	var at time.Time // when it told last
+	var told int64
+	ticker := time.NewTicker(lookEvery)
+	defer ticker.Stop()
+	for ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case <-ticker.C:
+			if lost := q.lost.Load(); lost > told && now().Sub(at) >= tellEvery {
+				told, at = lost, now()
+				tell(lost)
+			}
+		}
+	}
+	waiting := 0
 	select {
 	case <-ended:
 	case <-time.After(last):
+		waiting = len(q.wait)
+	}
+	if lost := q.lost.Load() + int64(waiting); lost > told {
+		tell(lost)
 	}
 }
 
-func (q *Queue[T]) run(ctx context.Context, now func() time.Time, tell func(lost int64)) {
-	var at time.Time // when it told last
-	var told int64
-	take := func(value T) {
-		if q.take(value) != nil {
-			q.lost.Add(1)
-		}
-		if lost := q.lost.Load(); lost > told && now().Sub(at) >= tellEvery {
-			told, at = lost, now()
-			tell(lost)
-		}
-	}
+func (q *Queue[T]) run(ctx context.Context) {
 	for {
 		select {
 		case value := <-q.wait:
-			take(value)
+			q.takeOne(value)
 		case <-ctx.Done():
 			q.ended.Store(true)
-			q.rest(take)
+			q.rest()
 			return
 		}
+	}
+}
+
+func (q *Queue[T]) takeOne(value T) {
+	if q.take(value) != nil {
+		q.lost.Add(1)
 	}
 }
