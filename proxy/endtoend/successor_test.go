@@ -1,6 +1,7 @@
 package endtoend_test
 
 import (
+	"crypto/tls"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
@@ -16,6 +17,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fairdoor-gate/fairdoor/queue/certtest"
 )
 
 var handedOver = regexp.MustCompile(`"msg":"handing over","to":(\d+)`)
@@ -41,9 +44,16 @@ func (g *gate) succeed(now *os.Process) (next *os.Process) {
 // somebody is one with cookies, who takes a connection of their own for each request.
 func somebody(t *testing.T) *http.Client {
 	t.Helper()
+	return withCookies(t, &http.Transport{DisableKeepAlives: true})
+}
+
+// withCookies is one with cookies.
+func withCookies(t *testing.T, transport *http.Transport) *http.Client {
+	t.Helper()
 	jar, err := cookiejar.New(nil)
 	require.NoError(t, err)
-	return &http.Client{Jar: jar, Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true}}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{Jar: jar, Timeout: patience, Transport: transport}
 }
 
 // body is what a page says.
@@ -59,18 +69,50 @@ func body(t *testing.T, c *http.Client, url string) string {
 	return string(text)
 }
 
-func TestAGateIsReplacedUnderLoadWithoutARefusedConnection(t *testing.T) {
-	t.Parallel()
-	replace(t, 600)
+// reach is how the visitors of a gate reach it.
+type reach struct {
+	tls       bool
+	proto     string // that answers have
+	transport func() *http.Transport
 }
 
-// replace replaces a gate twice while people ask, and after each time as many requests as are said
-// have to be answered, as all of those meanwhile.
-func replace(t *testing.T, requests int64) {
+// reaches are the ways in which a gate is reached. All certificates are good for the visitors.
+var reaches = map[string]reach{
+	"by connections of their own": {false, "HTTP/1.1", func() *http.Transport { return &http.Transport{DisableKeepAlives: true} }},
+	"by one that is kept alive":   {false, "HTTP/1.1", func() *http.Transport { return &http.Transport{} }},
+	"by TLS": {true, "HTTP/1.1", func() *http.Transport {
+		return &http.Transport{DisableKeepAlives: true, TLSClientConfig: anyCertificate()}
+	}},
+	"by HTTP/2": {true, "HTTP/2.0", func() *http.Transport {
+		return &http.Transport{TLSClientConfig: anyCertificate(), ForceAttemptHTTP2: true}
+	}},
+}
+
+func anyCertificate() *tls.Config { return &tls.Config{InsecureSkipVerify: true} }
+
+func TestAGateIsReplacedUnderLoadWithoutARefusedConnection(t *testing.T) {
+	t.Parallel()
+	replaceInAllWays(t, 500)
+}
+
+// replaceInAllWays replaces gates that are reached in each way.
+func replaceInAllWays(t *testing.T, requests int64) {
+	t.Helper()
+	for name, by := range reaches {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			replace(t, by, requests)
+		})
+	}
+}
+
+// replace replaces a gate twice while people ask, and after each time half as many requests as are
+// said have to be answered, as all of those meanwhile.
+func replace(t *testing.T, by reach, requests int64) {
 	t.Helper()
 	const slots = 8
 	begun := make(chan struct{})
-	g := serve(t, nil, "--origin", site(t, func(w http.ResponseWriter, r *http.Request) {
+	args := []string{"--origin", site(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodPost {
 			hello(w, r)
 			return
@@ -82,12 +124,26 @@ func replace(t *testing.T, requests int64) {
 		rest, err := io.ReadAll(r.Body)
 		assert.NoError(t, err)
 		_, _ = w.Write(append(first, rest...))
-	}), "--total-active-users", strconv.Itoa(slots), "--new-users-per-minute", "1000", "--refresh-interval", "1s", "--refresh-jitter", "0")
+	}), "--total-active-users", strconv.Itoa(slots), "--new-users-per-minute", "1000", "--refresh-interval", "1s", "--refresh-jitter", "0"}
+	if by.tls {
+		cert, key := filepath.Join(t.TempDir(), "cert.pem"), filepath.Join(t.TempDir(), "key.pem")
+		require.NoError(t, certtest.Write(cert, key, "127.0.0.1"))
+		args = append(args, "--tls-cert", cert, "--tls-key", key)
+	}
+	g := serve(t, nil, args...)
+	if by.tls {
+		g.url = strings.Replace(g.url, "http:", "https:", 1)
+	}
+	somebody := func(t *testing.T) *http.Client { return withCookies(t, by.transport()) }
 	in := make([]*http.Client, slots)
 	for i := range in {
 		in[i] = somebody(t)
 		require.Equal(t, "in", body(t, in[i], g.url))
 	}
+	resp, err := in[0].Get(g.url)
+	require.NoError(t, err)
+	require.Equal(t, by.proto, resp.Proto)
+	require.NoError(t, resp.Body.Close())
 	waits := somebody(t)
 	require.NotEqual(t, "in", body(t, waits, g.url))
 
@@ -120,12 +176,12 @@ func replace(t *testing.T, requests int64) {
 		assert.NoError(t, err)
 		assert.Equal(t, "first and last", string(text), "an upload that is under way is finished")
 	})
-	_, err := io.WriteString(send, "first")
+	_, err = io.WriteString(send, "first")
 	require.NoError(t, err)
 	<-begun
 	enough := func() {
 		from := asked.Load()
-		g.until("requests are answered", func() bool { return asked.Load() >= from+requests })
+		g.until("requests are answered", func() bool { return asked.Load() >= from+requests/2 })
 	}
 	first := g.cmd.Process
 	second := g.succeed(first)
