@@ -81,7 +81,7 @@ func (t *track) number() int {
 
 // checkLine finds those who were let in before somebody with a lower number who waited all the
 // time. A slot is kept for that one until they check in: a fault meanwhile may keep them from it, and
-// so does a prequeue that begins.
+// so does a prequeue that begins, or the end of the minute of whose allowance it was.
 func checkLine(h *History, breach func(time.Duration, string, ...any)) {
 	if h.Plan.Settings.Method != queue.Line {
 		return
@@ -93,7 +93,7 @@ func checkLine(h *History, breach func(time.Duration, string, ...any)) {
 		}
 		for _, a := range all {
 			n := a.number()
-			if n == 0 || n >= b.number() || a.broken || !a.waiting(b.in.earliest) || !a.waiting(h.Plan.Sale.judged(b.in.latest)) || len(a.told) < 3 || a.told[2].at > b.in.earliest || h.Plan.Sale.begins(b.in.latest, a.next(b.in.latest)) || h.takenBack(all, a, b) {
+			if n == 0 || n >= b.number() || a.broken || !a.waiting(b.in.earliest) || !a.waiting(h.Plan.Sale.judged(b.in.latest)) || len(a.told) < 3 || a.told[2].at > b.in.earliest || h.Plan.Sale.begins(b.in.latest, a.next(b.in.latest)) || a.losesShare(b.in.latest) || h.takenBack(all, a, b) {
 				continue
 			}
 			breach(b.in.latest, "%s with number %d is let in before %s with number %d, who still waits at %s", h.Plan.People[b.who].Name, b.number(),

@@ -38,6 +38,18 @@ func (t *track) next(after time.Duration) time.Duration {
 	return t.told[slices.IndexFunc(t.told, func(s told) bool { return s.at >= after })].at
 }
 
+// losesShare says whether somebody who waits at a moment asks again in a later minute only, and later
+// than they were told: the share of the minute's allowance that was kept for them has lapsed by then.
+func (t *track) losesShare(at time.Duration) bool {
+	next := slices.IndexFunc(t.told, func(s told) bool { return s.at >= at })
+	if next <= 0 {
+		return false
+	}
+	last := &t.told[next-1]
+	again := t.told[next].at
+	return again/time.Minute > at/time.Minute && again > last.at+time.Duration(last.Retry)*time.Second+fifoGrain
+}
+
 // tracks are those of a history, in no order.
 func tracks(h *History) []*track {
 	var all []*track

@@ -203,7 +203,8 @@ func TestTheShareIsChecked(t *testing.T) {
 }
 
 // The checkers notice somebody who is let in before another with a lower number, unless the slot of
-// that one was taken by a third whose number is lower still, who had not come when they were called.
+// that one was taken by a third whose number is lower still, who had not come when they were called,
+// or lapsed with the minute, in which that one did not ask again though they were told to.
 func TestTheOrderOfALineIsChecked(t *testing.T) {
 	const promise = "line: first in, first out, to the individual"
 	const ahead, behind, away = 0, 1, 2
@@ -211,10 +212,15 @@ func TestTheOrderOfALineIsChecked(t *testing.T) {
 		number  int
 		until   time.Duration // of their call
 		noticed bool
+		from    time.Duration // the start
+		late    time.Duration // by which the one with the lower number asks for the last time
 	}{
-		"back from a call":        {number: 1, until: time.Minute},
-		"who came in time":        {number: 1, until: 2 * time.Minute, noticed: true},
-		"who had a higher number": {number: 4, until: time.Minute, noticed: true},
+		"back from a call":                    {number: 1, until: time.Minute},
+		"who came in time":                    {number: 1, until: 2 * time.Minute, noticed: true},
+		"who had a higher number":             {number: 4, until: time.Minute, noticed: true},
+		"who is let in as a minute ends":      {number: 4, until: time.Minute, noticed: true, from: 40 * time.Second},
+		"as the minute ends, which is missed": {number: 4, until: time.Minute, from: 40 * time.Second, late: 2500 * time.Millisecond},
+		"in a minute that goes on":            {number: 4, until: time.Minute, noticed: true, late: 2500 * time.Millisecond},
 	} {
 		plan := &world.Plan{Gates: 1, Lasts: time.Hour, People: []world.Person{someone(ahead, false), someone(behind, false), someone(away, false)}}
 		plan.Settings = queue.Settings{Method: queue.Line, TotalActiveUsers: 2, NewUsersPerMinute: 60, RefreshInterval: 20 * time.Second}.WithDefaults()
@@ -230,14 +236,14 @@ func TestTheOrderOfALineIsChecked(t *testing.T) {
 		}
 		waits(away, third.number, 0)
 		for i := range time.Duration(5) {
-			waits(ahead, 2, 2*time.Second+i*20*time.Second)
+			waits(ahead, 2, third.from+2*time.Second+i*20*time.Second+third.late*(i/4))
 		}
 		for i := range time.Duration(3) {
-			waits(behind, 3, 3*time.Second+i*20*time.Second)
+			waits(behind, 3, third.from+3*time.Second+i*20*time.Second)
 		}
 		h.Events = append(h.Events, world.Event{What: world.Called, Who: -1, Of: away + 1, At: 30 * time.Second, Until: third.until, Text: "a slot is kept for them"})
-		seen(behind, 63*time.Second)
-		seen(away, 70*time.Second)
+		seen(behind, third.from+63*time.Second)
+		seen(away, third.from+70*time.Second)
 		slices.SortStableFunc(h.Events, func(a, b world.Event) int { return cmp.Compare(a.At, b.At) })
 		if got := slices.ContainsFunc(world.Check(h), func(b world.Breach) bool { return b.Promise == promise }); got != third.noticed {
 			t.Errorf("somebody is let in before another whose slot is taken by one %s, which is noticed: %v", name, got)
