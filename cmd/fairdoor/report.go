@@ -69,10 +69,14 @@ than once, where several gates share a store: what each gate has done is added u
 	o.token.bindToken(f)
 	f.StringVar(&o.format, "format", "html", "html or json")
 	takesOneOf(f, "format", "html", "json")
-	completeRoom(cmd, func() *adminFlags {
+	gate := func() *adminFlags {
 		flags := o.token
 		flags.address = o.gates()[0]
 		return &flags
+	}
+	completeRoom(cmd, gate)
+	_ = cmd.RegisterFlagCompletionFunc("event", func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return named(cmd, gate(), "rooms", o.room, "events"), cobra.ShellCompDirectiveNoFileComp
 	})
 	f.StringVarP(&o.out, "output", "o", "", "file to write (default the standard output)")
 	return cmd

@@ -25,6 +25,7 @@ func TestAShellIsOfferedWhatTheGateHas(t *testing.T) {
 		"events |":                         "create\tPlan an event\n",
 		"pass list |":                      "shop\n",
 		"report --room |":                  "shop\n",
+		"report --room shop --event |":     "winter-sale\n",
 		"load --room |":                    "shop\n",
 		"docs lim|":                        "limits\t",
 		"preview --state fi|":              "fifo\n",
