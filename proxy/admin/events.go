@@ -54,7 +54,7 @@ func noEvent(w http.ResponseWriter, r *http.Request, of Room) {
 	for _, e := range of.Events() {
 		names = append(names, e.Name)
 	}
-	reply.Problem(w, http.StatusNotFound, "There is no event of this name"+orOneOf(r.PathValue("event"), names)+". See /api/v1/rooms/"+of.Queue().Name()+"/events.")
+	reply.Problem(w, http.StatusNotFound, "There is no event of this name"+OrOneOf(r.PathValue("event"), names)+". See /api/v1/rooms/"+of.Queue().Name()+"/events.")
 }
 
 // EventJSON is an event with how far it has come.

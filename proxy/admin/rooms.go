@@ -111,7 +111,7 @@ func (a *api) withRoom(next func(http.ResponseWriter, *http.Request, Room)) http
 		for of := range a.Gate.Rooms() {
 			names = append(names, of.Queue().Name())
 		}
-		detail := "There is no room of this name" + orOneOf(name, names) + "."
+		detail := "There is no room of this name" + OrOneOf(name, names) + "."
 		if _, found := a.Gate.Family(name); found {
 			detail = "There is a room for each value of the path, and none of this name: each is called " + name + ".VALUE."
 		}
@@ -122,8 +122,8 @@ func (a *api) withRoom(next func(http.ResponseWriter, *http.Request, Room)) http
 	}
 }
 
-// orOneOf suggests the nearest of the names that there are.
-func orOneOf(written string, names []string) string {
+// OrOneOf suggests the nearest of the names that there are; it is "" where none is near.
+func OrOneOf(written string, names []string) string {
 	if near := spelling.Nearest(written, names); near != "" {
 		return fmt.Sprintf(" (did you mean %q?)", near)
 	}

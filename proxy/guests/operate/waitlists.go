@@ -110,7 +110,11 @@ func (o *operators) withWaitlist(next func(http.ResponseWriter, *http.Request, W
 	return func(w http.ResponseWriter, r *http.Request) {
 		l, found := o.named(r.PathValue("waitlist"))
 		if !found {
-			reply.Problem(w, http.StatusNotFound, "There is no waitlist of this name. See /api/v1/waitlists.")
+			var names []string
+			for l := range o.All {
+				names = append(names, l.Name())
+			}
+			reply.Problem(w, http.StatusNotFound, "There is no waitlist of this name"+admin.OrOneOf(r.PathValue("waitlist"), names)+". See /api/v1/waitlists.")
 			return
 		}
 		next(w, r, l)
@@ -255,13 +259,15 @@ func (o *operators) section(ctx context.Context) (template.HTML, error) {
 	type shown struct {
 		WaitlistJSON
 		Waiting int
+		Next    []waitlist.Plan // no more than the next
 		Error   bool
 	}
 	var list []shown
 	for l := range o.All {
 		j, err := describeWaitlist(ctx, l)
+		plans, failed := l.Record().Plans(ctx)
 		j.Name, j.Room = l.Name(), l.Room()
-		list = append(list, shown{j, j.Entries[waitlist.Waiting], err != nil})
+		list = append(list, shown{j, j.Entries[waitlist.Waiting], plans[:min(len(plans), 1)], errors.Join(err, failed) != nil})
 	}
 	return section.Show(list)
 }

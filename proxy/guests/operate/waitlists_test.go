@@ -175,6 +175,7 @@ func TestAWaitlistTellsHowItStands(t *testing.T) {
 	w := ask(g, http.MethodGet, "/api/v1/waitlists/gamma/entries", "")
 	assert.Equal(t, http.StatusNotFound, w.Code)
 	assert.Contains(t, w.Body.String(), "There is no waitlist of this name. See /api/v1/waitlists.")
+	assert.Contains(t, ask(g, http.MethodGet, "/api/v1/waitlists/bata", "").Body.String(), `There is no waitlist of this name (did you mean \"beta\"?).`)
 }
 
 func TestEntriesAreListedInOrderOfRank(t *testing.T) {
@@ -461,5 +462,5 @@ func TestTheDashboardShowsHowWaitlistsStand(t *testing.T) {
 	g.ask(http.StatusOK, http.MethodPatch, "", `{"paused": true}`)
 	assert.Contains(t, ask(g, http.MethodGet, "/", "").Body.String(), "beta</a> (paused)")
 	require.NoError(t, g.beta.close())
-	assert.Contains(t, ask(g, http.MethodGet, "/", "").Body.String(), `<th scope="row"><a href="/rooms/shop/waitlist">beta</a></th><td>shop</td><td colspan="4">Its record does not answer.</td>`)
+	assert.Contains(t, ask(g, http.MethodGet, "/", "").Body.String(), `<th scope="row"><a href="/rooms/shop/waitlist">beta</a></th><td>shop</td><td colspan="5">Its record does not answer.</td>`)
 }
