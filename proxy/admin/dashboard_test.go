@@ -478,3 +478,10 @@ func TestTheDashboardSaysThatTheOriginIsSlow(t *testing.T) {
 	assert.Contains(t, page, "Admissions are slowed to 5 of 10 a minute, because the origin is slow or fails.")
 	assert.Regexp(t, `Measured here, over 50 requests: p50 [23]\.\d\d s, p95 [23]\.\d\d s, 0\.0 % failed\.`, page)
 }
+
+func TestAForecastTellsWholeRatesAsWhole(t *testing.T) {
+	g := newGate(t)
+	o := &operator{handler: g.handler()}
+	asked := o.send("/rooms/shop/ask", url.Values{"was.total_active_users": {"1"}, "total_active_users": {"2000"}, "was.new_users_per_minute": {"10"}, "new_users_per_minute": {"5"}}).Body.String()
+	assert.Contains(t, asked, "About 5 a minute are let in then; now it is about 0.1.")
+}

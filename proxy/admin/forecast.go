@@ -3,6 +3,7 @@ package admin
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/admin/dashboard"
 	"github.com/fairdoor-gate/fairdoor/queue"
@@ -60,7 +61,7 @@ func lastIn(e estimate.Expected) string { return dashboard.FormatWait(int(math.C
 
 func perMinute(rate float64) string {
 	if rate < 10 {
-		return fmt.Sprintf("%.1f", rate)
+		return strings.TrimSuffix(fmt.Sprintf("%.1f", rate), ".0")
 	}
 	return fmt.Sprintf("%.0f", rate)
 }

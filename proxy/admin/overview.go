@@ -154,7 +154,7 @@ func (a *api) addPast(row *dashboard.Row, own bool) {
 	if w := waitsIn(past); w.Waited != nil {
 		row.Waited = dashboard.FormatWait(w.Waited.P50)
 	}
-	if len(past) < 2 {
+	if len(past) < shortestTrend {
 		return
 	}
 	values, most := make([]float64, int(waitsOver/time.Minute)), 0
@@ -170,6 +170,9 @@ func (a *api) addPast(row *dashboard.Row, own bool) {
 	}
 	row.Trend = template.HTML(chart.Spark(values, fmt.Sprintf("People in line in the last hour: at most %d", most))) //nolint:gosec // package chart escapes all text
 }
+
+// shortestTrend is how many minutes a trend is drawn of at least: in an hour's line fewer are a dot.
+const shortestTrend = 6
 
 // nextOf are the events of a room that go on or are to come, and what happens next in each.
 func nextOf(of Room, now time.Time) []dashboard.Next {

@@ -192,6 +192,7 @@ func TestFindWhyNobodyGetsInAndHalveTheWait(t *testing.T) {
 		h.fill("#total_active_users", "40")
 		h.press(`#form .main`, `document.querySelector('.forecast')`)
 		assert.Contains(t, browsertest.Eval[string](h.tab, `document.querySelector('.forecast').innerText`), "are let in then; now it is about")
+		assert.Empty(t, browsertest.Eval[[]string](h.tab, strings.Replace(severalLines, "button, #small code", ".changes code", 1)), "names of settings are not broken")
 		assert.Contains(t, browsertest.Eval[string](h.tab, `document.querySelector('.forecast').innerText`), "The last of those in line now is let in within about")
 		h.isWhole()
 		h.tab.Screenshot("dashboard-task-forecast-" + h.by)
