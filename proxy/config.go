@@ -47,10 +47,13 @@ type Config struct {
 	TrustedProxies []netip.Prefix // whose forwarding headers are believed; nobody by default
 	// TrustedProxiesFile is the file that lists them, for warnings; "" for none.
 	TrustedProxiesFile string
-	Operators          []admin.Operator // who have tokens of their own for the admin handler's API
-	Keys               []cookie.Key     // of the tickets; the first seals, all open
-	OriginTimeout      time.Duration    // until an origin's response header; default 60s
-	Transport          origin.Transport // to origins; default direct
+	// SignatureAgents are the agents whose signed requests count as those of verified crawlers: where
+	// each publishes its keys, by its host in lower case; see package signature.
+	SignatureAgents map[string]string
+	Operators       []admin.Operator // who have tokens of their own for the admin handler's API
+	Keys            []cookie.Key     // of the tickets; the first seals, all open
+	OriginTimeout   time.Duration    // until an origin's response header; default 60s
+	Transport       origin.Transport // to origins; default direct
 
 	PublicHealth bool // visitors are told, too, whether the gate takes them: at /.fairdoor/health
 

@@ -42,7 +42,8 @@
 // they come from (package networks). Neither passes while nobody may enter, nor a part of a page
 // while people have to wait. Requests that no person looks at take no place: those of crawlers, and
 // HEAD and OPTIONS. Package crawler knows crawlers by their names, and for the rules by their
-// addresses. Keys that sites publish for their tokens are fetched once for all rooms (keys.go).
+// addresses; package signature knows agents by the signatures of their requests. Keys that sites and
+// agents publish are fetched once for all rooms (keys.go).
 //
 // Before each answer to those who are not in, features may drop their request (shedding.go), so
 // that those who are in do not wait behind thousands who poll as fast as they can.

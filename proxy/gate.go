@@ -101,7 +101,7 @@ func New(ctx context.Context, c Config, o Options) (*Gate, error) {
 		g.tasks.Wait()
 		g.crawlers.Close()
 		g.closeFeatures()
-		closeKeys(g.keys, nil)
+		closeKeys(g.keys, &Config{})
 		services{g}.closeRecord()
 		return nil, err
 	}
@@ -286,7 +286,7 @@ func (g *Gate) Close() {
 	g.tasks.Wait()
 	g.crawlers.Close()
 	g.closeFeatures()
-	closeKeys(g.keys, nil)
+	closeKeys(g.keys, &Config{})
 	services{g}.closeRecord()
 	for _, o := range g.current.Load().origins {
 		o.Close()

@@ -36,7 +36,11 @@ func (b *builder) newRoomSetup(cfg RoomConfig) (*feature.Setup, error) {
 	if rs.Config.Subject.Published, err = b.keysAt(cfg.Subject.JWKSURL); err != nil {
 		return nil, err
 	}
-	if rs.Rules, err = route.NewRules(cfg.Presets, cfg.Rules, b.gate.crawlers.Verified); err != nil {
+	agents, err := b.agents()
+	if err != nil {
+		return nil, err
+	}
+	if rs.Rules, err = route.NewRules(cfg.Presets, cfg.Rules, b.gate.verifiedBy(agents)); err != nil {
 		return nil, fmt.Errorf("reading the rules: %w", err)
 	}
 	rs.Identity.Logo, rs.Identity.Hero = addressOf(cfg.Logo), addressOf(cfg.Hero)

@@ -59,7 +59,7 @@ func (g *Gate) Configure(ctx context.Context, c Config) error {
 	}
 	g.putToWork(b.next, renewals)
 	old.closeOrigins(b.next)
-	closeKeys(g.keys, c.Rooms)
+	closeKeys(g.keys, &c)
 	return nil
 }
 

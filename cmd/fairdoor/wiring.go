@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"go.uber.org/zap"
 
@@ -24,6 +25,7 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/origin"
 	"github.com/fairdoor-gate/fairdoor/proxy/outbound"
 	"github.com/fairdoor-gate/fairdoor/proxy/route"
+	"github.com/fairdoor-gate/fairdoor/proxy/signature"
 	"github.com/fairdoor-gate/fairdoor/proxy/subject"
 	"github.com/fairdoor-gate/fairdoor/proxy/watch"
 	"github.com/fairdoor-gate/fairdoor/proxy/webhooks"
@@ -69,6 +71,10 @@ func checkMails(dir string) error {
 func gateConfig(c *config.Config, keys []cookie.Key) (proxy.Config, error) {
 	gate := proxy.Config{TrustedProxies: c.TrustedProxies, Keys: keys, OriginTimeout: c.OriginTimeout, Transport: origin.Transport(c.Transport), SignRequests: c.SignRequests, PublicHealth: c.PublicHealth}
 	gate.TrustedProxiesFile = c.TrustedProxiesFile
+	gate.SignatureAgents = map[string]string{}
+	for _, host := range c.SignatureAgents {
+		gate.SignatureAgents[strings.ToLower(host)] = signature.Directory(strings.ToLower(host))
+	}
 	for _, line := range c.Operators {
 		o, err := admin.ParseOperator(line)
 		if err != nil {

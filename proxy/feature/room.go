@@ -215,7 +215,7 @@ func (s *Setup) Action(r *http.Request) string {
 		return ""
 	}
 	i, ok := s.Rules.Match(route.Request{
-		Target: r.RequestURI, Method: r.Method, Addr: s.Trust.ClientAddr(r), Header: r.Header,
+		Target: r.RequestURI, Method: r.Method, Host: r.Host, Addr: s.Trust.ClientAddr(r), Header: r.Header,
 	})
 	if !ok {
 		return ""

@@ -81,7 +81,7 @@ func (m *matcher) holds(a *ask, path string, doubt bool) bool {
 		m.cookie.holds(a.Header, doubt, cookieValues) &&
 		m.query.holds(a, doubt) &&
 		m.othersHold(a, path, doubt) &&
-		(!m.verified || a.rules.isVerified(a.Header.Get("User-Agent"), a.addr))
+		(!m.verified || a.rules.isVerified(a.Request, a.addr))
 }
 
 // othersHold reports whether the conditions hold that are in these.

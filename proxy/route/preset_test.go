@@ -85,9 +85,9 @@ func TestVerifiedCrawlersAreExemptByARule(t *testing.T) {
 	const google = "66.249.66.1"
 	asked := 0
 	rules, err := route.NewRules(nil, []route.Rule{{Action: route.BypassWaitingRoom, Match: route.Conditions{PathPrefix: "/shop", VerifiedBot: true}}},
-		func(userAgent string, addr netip.Addr) bool {
+		func(q route.Request, addr netip.Addr) bool {
 			asked++
-			return userAgent == "Googlebot/2.1" && addr == netip.MustParseAddr(google)
+			return q.Header.Get("User-Agent") == "Googlebot/2.1" && addr == netip.MustParseAddr(google)
 		})
 	require.NoError(t, err)
 	match := func(target, userAgent, addr string) bool {

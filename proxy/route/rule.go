@@ -67,7 +67,7 @@ type Conditions struct {
 	Cookie string
 
 	// VerifiedBot asks that the request is a crawler's, which User-Agent names, and that
-	// the visitor's address is known to be its operator's.
+	// the visitor's address is known to be its operator's; or that an agent that counts signed it.
 	VerifiedBot bool
 
 	// Query is a parameter of the query that the request has, "name", or has with exactly this
@@ -95,6 +95,9 @@ type Request struct {
 	// Method is the request's method.
 	Method string
 
+	// Host is the host that the request is for.
+	Host string
+
 	// Addr is the visitor's address. The zero Addr is in no prefix.
 	Addr netip.Addr
 
@@ -108,13 +111,13 @@ type Rules struct {
 	rules      []matcher
 	readsPath  bool // whether any of them looks at the path or at the query
 	flags      bool // whether any of them has the action EndlessLine
-	isVerified func(userAgent string, addr netip.Addr) bool
+	isVerified func(Request, netip.Addr) bool
 }
 
 // NewRules compiles the presets and the rules of a room. The error is a Faults with all
-// that is wrong. verified says whether an address is that of the crawler that a User-Agent
-// names; it is asked last of all conditions. If it is nil, no crawler is verified.
-func NewRules(presets []Preset, rules []Rule, verified func(userAgent string, addr netip.Addr) bool) (*Rules, error) {
+// that is wrong. verified says whether a request from an address, in its shortest form, is
+// that of a known crawler; it is asked last of all conditions. If it is nil, no crawler is verified.
+func NewRules(presets []Preset, rules []Rule, verified func(Request, netip.Addr) bool) (*Rules, error) {
 	compiled, faults := compileRules(rules)
 	if err := faults.err(); err != nil {
 		return nil, fmt.Errorf("compiling rules: %w", err)
@@ -123,7 +126,7 @@ func NewRules(presets []Preset, rules []Rule, verified func(userAgent string, ad
 		compiled = append(compiled, preset.compile()...)
 	}
 	if verified == nil {
-		verified = func(string, netip.Addr) bool { return false }
+		verified = func(Request, netip.Addr) bool { return false }
 	}
 	r := &Rules{rules: compiled, isVerified: verified}
 	for i := range compiled {

@@ -2,6 +2,7 @@ package subject
 
 import (
 	"context"
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"io"
@@ -72,6 +73,21 @@ func (p *Published) key(token *jwt.Token) (jwt.VerificationKey, error) {
 		return nil, errors.New("the key is for another algorithm")
 	}
 	return key, nil
+}
+
+// Ed25519 returns the keys for Ed25519 that were fetched last. It does not wait.
+func (p *Published) Ed25519() []ed25519.PublicKey {
+	all, err := p.keys.Storage().KeyReadAll(context.Background())
+	if err != nil {
+		return nil // those of an address are in memory, which does not fail
+	}
+	var keys []ed25519.PublicKey
+	for i := range all {
+		if key, ok := all[i].Key().(ed25519.PublicKey); ok {
+			keys = append(keys, key)
+		}
+	}
+	return keys
 }
 
 // bounded is a transport that reads no more than maxPublished of an answer.

@@ -75,6 +75,10 @@ type Config struct {
 	// Webhooks are the programs that are told what happens to rooms, in the order of the file.
 	Webhooks []Webhook `yaml:"webhooks" is:"a webhook: a mapping with url, secret and more" of:"webhooks" usage:"programs that are told what happens to rooms"`
 
+	// SignatureAgents are the hosts of the agents whose signed requests are those of verified bots;
+	// nobody by default.
+	SignatureAgents []string `yaml:"signature_agents" is:"certified name" of:"names such as [chatgpt.com]" usage:"hosts of agents whose signatures (Web Bot Auth) verified_bot counts"`
+
 	PublicHealth bool `yaml:"public_health" default:"false" usage:"answer health checks at /.fairdoor/health on the visitors' port, too"`
 	SignRequests bool `yaml:"sign_requests" default:"false" usage:"sign every request to the origins, so that they can tell what comes through the gate"`
 	// Origins are those of rooms that have none of their own, if there are several; Origin is then

@@ -59,6 +59,8 @@ func TestPresetsAndVerifiedCrawlersReachTheGate(t *testing.T) {
 	c := setup{file: minimal + "    presets: [health, robots]\n    rules: [{action: bypass_waiting_room, match: {verified_bot: true}}]\n"}.mustLoad(t)
 	assert.Equal(t, []route.Preset{"health", "robots"}, c.Rooms[0].Presets)
 	assert.Equal(t, route.Conditions{VerifiedBot: true}, c.Rooms[0].Rules[0].ForGate().Match)
+	c = setup{file: "signature_agents: [Bot.example]\n" + minimal}.mustLoad(t)
+	assert.Equal(t, []string{"Bot.example"}, c.SignatureAgents)
 	c = setup{file: minimal, args: []string{"--presets=well_known,health"}}.mustLoad(t)
 	assert.Equal(t, []route.Preset{"well_known", "health"}, c.Rooms[0].Presets)
 }
