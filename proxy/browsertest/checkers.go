@@ -28,15 +28,35 @@ func Checkers(t testing.TB) string {
 // what axe looks for.
 const validity = `{"root": true, "extends": ["html-validate:standard"]}`
 
+// checkers of HTML read the pages of a folder, and call fault with the number in the file's name of
+// each page that is not as the standard has it. Built with the tag soak, there is another.
+var checkers = []func(t testing.TB, dir string, fault func(page int, what string)){htmlValidate}
+
 // RequireValid fails the test if the HTML of an address is not as the standard has it.
 func RequireValid(t testing.TB, addresses ...string) {
 	t.Helper()
 	dir := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, ".htmlvalidate.json"), []byte(validity), 0o600))
 	for i, address := range addresses {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.html", i)), fetch(t, address), 0o600))
 	}
-	report := filepath.Join(dir, "report.json") // a pipe would be cut off: the report has the pages in it
+	for _, check := range checkers {
+		check(t, dir, func(page int, what string) { assert.Fail(t, addresses[page], what) })
+	}
+}
+
+// numberOf is the number of a page in its file's name.
+func numberOf(t testing.TB, file string) (page int) {
+	t.Helper()
+	_, err := fmt.Sscanf(filepath.Base(file), "%d.html", &page)
+	require.NoError(t, err)
+	return page
+}
+
+// htmlValidate is html-validate.
+func htmlValidate(t testing.TB, dir string, fault func(page int, what string)) {
+	t.Helper()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, ".htmlvalidate.json"), []byte(validity), 0o600))
+	report := filepath.Join(t.TempDir(), "report.json") // a pipe would be cut off: the report has the pages in it
 	check := exec.CommandContext(t.Context(), filepath.Join(Checkers(t), "node_modules", ".bin", "html-validate"), "--formatter", "json="+report, dir)
 	text, failed := check.CombinedOutput()
 	said, err := os.ReadFile(report)
@@ -51,11 +71,8 @@ func RequireValid(t testing.TB, addresses ...string) {
 	}
 	require.NoError(t, json.Unmarshal(said, &found))
 	for _, of := range found {
-		var i int
-		_, err := fmt.Sscanf(filepath.Base(of.FilePath), "%d.html", &i)
-		require.NoError(t, err)
 		for _, m := range of.Messages {
-			assert.Fail(t, addresses[i], "line %d: %s: %s", m.Line, m.RuleID, m.Message)
+			fault(numberOf(t, of.FilePath), fmt.Sprintf("line %d: %s: %s", m.Line, m.RuleID, m.Message))
 		}
 	}
 }
