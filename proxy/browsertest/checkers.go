@@ -28,9 +28,9 @@ func Checkers(t testing.TB) string {
 // what axe looks for.
 const validity = `{"root": true, "extends": ["html-validate:standard"]}`
 
-// checkers of HTML read the pages of a folder, and call fault with the number in the file's name of
-// each page that is not as the standard has it. Built with the tag soak, there is another.
-var checkers = []func(t testing.TB, dir string, fault func(page int, what string)){htmlValidate}
+// checker of HTML reads the pages of a folder, and calls fault with the number in the file's name of
+// each page that is not as the standard has it.
+type checker func(t testing.TB, dir string, fault func(page int, what string))
 
 // RequireValid fails the test if the HTML of an address is not as the standard has it.
 func RequireValid(t testing.TB, addresses ...string) {
@@ -39,7 +39,7 @@ func RequireValid(t testing.TB, addresses ...string) {
 	for i, address := range addresses {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.html", i)), fetch(t, address), 0o600))
 	}
-	for _, check := range checkers {
+	for _, check := range append(soakCheckers(), htmlValidate) {
 		check(t, dir, func(page int, what string) { assert.Fail(t, addresses[page], what) })
 	}
 }

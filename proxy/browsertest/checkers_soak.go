@@ -12,7 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func init() { checkers = append(checkers, nu) }
+// soakCheckers are those for which make test has no time.
+func soakCheckers() []checker { return []checker{nu} }
 
 // nu is the checker of the W3C, which is called Nu, and needs Java.
 func nu(t testing.TB, dir string, fault func(page int, what string)) {

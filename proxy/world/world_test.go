@@ -57,6 +57,7 @@ func TestStory(t *testing.T) {
 var found = []uint64{
 	145,           // whoever had a stream counted twice after a kill
 	505219991232,  // who was let in at one gate, and loaded the page at another at once, was not told there
+	833355098302,  // a report that was 24 s late was the first to a store that had lost its memory, and set its clock
 	1864,          // whoever was called and came by themselves was in for as long as the slot was kept
 	1013509490551, // whoever was in was called, if little of their session was left
 	5026,          // whoever was called, and came late and by another gate, had lost their place

@@ -82,6 +82,27 @@ func TestOldCallAfterAGap(t *testing.T) {
 	g.obeys(2, 1000)
 }
 
+// So may the first report to a store that has lost its memory: it says what the time was when the
+// room was last heard of, and the next report says what it is.
+func TestOldReportAfterTheMemoryIsLost(t *testing.T) {
+	t.Parallel()
+	ctx, now := context.Background(), func() queue.Instant { return queue.At(time.Now()) }
+	server := redistest.Start(t, redistest.Options{})
+	store := open(t, server.URL())
+	r := newRoom(t, store, now(), small(2))
+	require.NoError(t, r.Sync(ctx, now().Time()))
+	v, err := store.Sync(ctx, "shop", &queue.Report{Node: 1 << 60, Now: now()})
+	require.NoError(t, err)
+	server.Do("FLUSHALL")
+	v, err = store.Sync(ctx, "shop", &queue.Report{Node: 1 << 60, Epoch: v.Epoch, Now: now().Add(-24 * time.Second)})
+	require.NoError(t, err)
+	assert.InDelta(t, int64(now().Add(-24*time.Second)), int64(v.Now), 1000, "nobody else knows the time")
+	require.NoError(t, r.Sync(ctx, now().Time()))
+	v, err = store.Sync(ctx, "shop", &queue.Report{Node: 1 << 60, Epoch: v.Epoch, Now: now()})
+	require.NoError(t, err)
+	assert.InDelta(t, int64(now()), int64(v.Now), 1000)
+}
+
 // jump makes the server's clock jump, as far as the room can tell.
 func jump(t *testing.T, server *redistest.Server, d time.Duration) {
 	t.Helper()

@@ -49,8 +49,11 @@ if r.last then
   if not doubting then doubt = 0 end
   r.now = math.max(r.now, r.last)
 end
-if not epoch and node_epoch ~= '' and math.abs(node_now - r.now) > JUMP then
-  -- The memory is lost or broken, and with it what it knew of the clock. The node that reports knows that.
+local apart = node_now - r.now
+if node_epoch ~= '' and node_epoch ~= epoch and (apart > JUMP or not epoch and apart < -JUMP) then
+  -- The memory is lost or broken, and with it what it knew of the clock. The node that reports knew
+  -- the memory before it, and so knows that. The first report to the new one may have waited in a
+  -- socket, and tell an old time: then a later one is ahead.
   r.now = math.max(r.last or 0, node_now)
   offset = r.now - r.time
 end
