@@ -96,7 +96,8 @@ func (h *History) keptFrom(e *Event) time.Duration {
 }
 
 // checkCalled finds people who were told that a slot is kept for them, and who wait when they come
-// in time, or for whom it is kept for a shorter time than claim_within.
+// in time, or for whom it is kept for a shorter time than claim_within. Another gate than the one
+// that called them may not have heard of it when they ask there at once.
 func checkCalled(h *History, breach func(time.Duration, string, ...any)) {
 	waits := map[int]*Event{} // the calls of those who have not come since
 	for i := range h.Events {
@@ -113,7 +114,8 @@ func checkCalled(h *History, breach func(time.Duration, string, ...any)) {
 			continue
 		}
 		delete(waits, e.Who)
-		if e.What == Waits && e.At < c.Until-time.Second && h.quiet(c.At-h.Plan.Settings.ClaimWithin, e.At) {
+		unheard := e.Gate != c.Gate && e.Sent < c.At+fifoGrain
+		if e.What == Waits && !unheard && e.At < c.Until-time.Second && h.quiet(c.At-h.Plan.Settings.ClaimWithin, e.At) {
 			breach(e.At, "%s was called at %s, has come before %s, and is told to wait", h.Plan.People[e.Who].Name, moment(c.At), moment(c.Until))
 			return
 		}
