@@ -46,6 +46,27 @@ func TestKilledGateTakesNobodysPlaceAlong(t *testing.T) {
 	assert.Len(t, c.admitted, 50)
 }
 
+// restart ends a gate as a balancer has time for that checks it, and starts it with a program.
+func (s *nodes) restart(g *gate, program string) {
+	s.t.Helper()
+	told := time.Now()
+	g.signal(syscall.SIGTERM)
+	g.until("it says that it is not ready", func() bool { return g.ready() == http.StatusServiceUnavailable })
+	resp, err := http.Get(g.url)
+	if assert.NoError(s.t, err, "and it still accepts") {
+		resp.Body.Close()
+	}
+	assert.Zero(s.t, g.exit())
+	assert.GreaterOrEqual(s.t, time.Since(told), 500*time.Millisecond)
+	g.program = program
+	g.start()
+	s.until("the balancer sends it visitors again", func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return len(s.ready) == len(s.gates)
+	})
+}
+
 func TestRollingRestartLosesNoPlaceAndNoRequest(t *testing.T) {
 	t.Parallel()
 	l := limits{active: 20, perMinute: 100_000, session: 3 * time.Second}
@@ -60,21 +81,7 @@ func TestRollingRestartLosesNoPlaceAndNoRequest(t *testing.T) {
 		return len(c.joined) >= 35
 	})
 	for _, g := range s.gates {
-		told := time.Now()
-		g.signal(syscall.SIGTERM)
-		g.until("it says that it is not ready", func() bool { return g.ready() == http.StatusServiceUnavailable })
-		resp, err := http.Get(g.url)
-		if assert.NoError(t, err, "and it still accepts") {
-			resp.Body.Close()
-		}
-		assert.Zero(t, g.exit())
-		assert.GreaterOrEqual(t, time.Since(told), 500*time.Millisecond)
-		g.start()
-		s.until("the balancer sends it visitors again", func() bool {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			return len(s.ready) == len(s.gates)
-		})
+		s.restart(g, "")
 	}
 	c.over()
 	c.noneLost()

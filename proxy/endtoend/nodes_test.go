@@ -37,16 +37,31 @@ const settled = 2 * time.Second
 // a journal.
 func serveNodes(t *testing.T, n int, l limits, flags ...string) *nodes {
 	t.Helper()
+	s := newNodes(t, n, l, flags...)
+	s.start()
+	return s
+}
+
+// newNodes is serveNodes of gates that are not started yet.
+func newNodes(t *testing.T, n int, l limits, flags ...string) *nodes {
+	t.Helper()
 	journal := &journal{}
 	origin := httptest.NewServer(journal)
 	t.Cleanup(origin.Close)
-	s := serveNodesFor(t, n, origin.URL, l, flags...)
+	s := newNodesFor(t, n, origin.URL, l, flags...)
 	s.origin = journal
 	return s
 }
 
 // serveNodesFor is serveNodes in front of another origin.
 func serveNodesFor(t *testing.T, n int, origin string, l limits, flags ...string) *nodes {
+	t.Helper()
+	s := newNodesFor(t, n, origin, l, flags...)
+	s.start()
+	return s
+}
+
+func newNodesFor(t *testing.T, n int, origin string, l limits, flags ...string) *nodes {
 	t.Helper()
 	s := &nodes{t: t, limits: l, target: origin, redis: redistest.Start(t, redistest.Options{})}
 	key, _, code := run(t, "keygen")
@@ -60,7 +75,6 @@ func serveNodesFor(t *testing.T, n int, origin string, l limits, flags ...string
 			"--queue-ticket-ttl", "1m",
 		}, flags...)...))
 	}
-	s.start()
 	s.ready = s.gates
 	return s
 }

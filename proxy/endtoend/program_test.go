@@ -4,6 +4,7 @@ package endtoend_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"flag"
@@ -89,7 +90,8 @@ func (o *output) String() string {
 type gate struct {
 	t          *testing.T
 	args, env  []string
-	files      int // that it may have open; 0 for as many as the test
+	program    string // its path; "" for the one that is built for all tests
+	files      int    // that it may have open; 0 for as many as the test
 	url, admin string
 	cmd        *exec.Cmd
 	log        *output
@@ -154,7 +156,7 @@ func (g *gate) launchBy(cmd *exec.Cmd) {
 	if g.log == nil {
 		g.log = &output{}
 	}
-	cmd.Args = append(append(cmd.Args, program), g.args...)
+	cmd.Args = append(append(cmd.Args, cmp.Or(g.program, program)), g.args...)
 	g.cmd, g.ended = cmd, make(chan struct{})
 	g.cmd.Env, g.cmd.Stderr, g.cmd.Stdout = slices.Concat(bare, g.env), g.log, g.log
 	require.NoError(g.t, g.cmd.Start())

@@ -110,7 +110,7 @@ func replaceInAllWays(t *testing.T, requests int64) {
 // said have to be answered, as all of those meanwhile.
 func replace(t *testing.T, by reach, requests int64) {
 	t.Helper()
-	const slots = 8
+	const slots, meanwhile = 8, 100 // requests while an upload is under way, which takes shorter than the old gate stays
 	begun := make(chan struct{})
 	args := []string{"--origin", site(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodPost {
@@ -179,20 +179,23 @@ func replace(t *testing.T, by reach, requests int64) {
 	_, err = io.WriteString(send, "first")
 	require.NoError(t, err)
 	<-begun
-	enough := func() {
-		from := asked.Load()
-		g.until("requests are answered", func() bool { return asked.Load() >= from+requests/2 })
+	enough := func(requests int64) {
+		for until := asked.Load() + requests; asked.Load() < until; {
+			some := min(asked.Load()+100, until)
+			g.until("requests are answered", func() bool { return asked.Load() >= some })
+		}
 	}
 	first := g.cmd.Process
 	second := g.succeed(first)
-	enough()
+	enough(meanwhile)
 	assert.NoError(t, first.Signal(syscall.Signal(0)), "it waits for the upload that is under way")
 	_, err = io.WriteString(send, " and last")
 	require.NoError(t, err)
 	require.NoError(t, send.Close())
 	g.until("the first gate has ended", func() bool { return first.Signal(syscall.Signal(0)) != nil })
+	enough(requests/2 - meanwhile)
 	g.succeed(second)
-	enough()
+	enough(requests / 2)
 	close(stopped)
 	crowd.Wait()
 	t.Logf("%d requests were answered", asked.Load())
