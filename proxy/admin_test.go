@@ -206,6 +206,20 @@ func TestVisitorsAreToldWhetherTheGateTakesThemIfTheyMayBe(t *testing.T) {
 	}
 }
 
+func TestAGateSaysWhoseCrowdsItAgreesTo(t *testing.T) {
+	for _, hash := range []string{"", "9028ea0d15decaa35b2da21c0290af3b1a5ba0a30a591906f89b5074e209ea72"} {
+		f := gatetest.Start(t, func(c *proxy.Config, _ *proxy.Options) { c.LoadToken = hash })
+		a := f.Visitor().Get(proxy.LoadTokenPath)
+		if hash == "" {
+			assert.Equal(t, http.StatusNotFound, a.Status)
+		} else {
+			assert.Equal(t, hash+"\n", a.Body)
+		}
+		assert.Empty(t, a.Header["Set-Cookie"])
+		assert.Empty(t, f.Site.Requests(), "the site is asked nothing")
+	}
+}
+
 func TestReadiness(t *testing.T) {
 	store := &gatetest.Fallible{}
 	f := gatetest.Start(t, store.Between)

@@ -55,7 +55,8 @@ type Config struct {
 	OriginTimeout   time.Duration    // until an origin's response header; default 60s
 	Transport       origin.Transport // to origins; default direct
 
-	PublicHealth bool // visitors are told, too, whether the gate takes them: at /.fairdoor/health
+	LoadToken    string // served at LoadTokenPath; "" for nothing
+	PublicHealth bool   // visitors are told, too, whether the gate takes them: at /.fairdoor/health
 
 	SignRequests bool // to origins, which can tell by it that they come through the gate
 

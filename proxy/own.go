@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -13,8 +14,12 @@ import (
 
 // Names below feature.Paths.
 const (
-	sessionName = "session" // where visitors ask how they stand: their check-ins there are visits
+	sessionName   = "session" // where visitors ask how they stand: their check-ins there are visits
+	loadTokenName = "load-token"
 )
+
+// LoadTokenPath is where a gate agrees to crowds of those who know a token: by its SHA-256.
+const LoadTokenPath = feature.Paths + loadTokenName
 
 // ownPaths returns the gate's own paths and those of its features.
 func ownPaths(g *Gate) map[string]feature.Path {
@@ -26,6 +31,7 @@ func ownPaths(g *Gate) map[string]feature.Path {
 		{Name: "wait.js", Method: http.MethodGet, Serve: serveWaitScript},
 		{Name: "logo/", Method: http.MethodGet, Serve: g.servePicture},
 		{Name: "health", Serve: health(g)},
+		{Name: loadTokenName, Method: http.MethodGet, Serve: g.serveLoadToken},
 	} {
 		own[p.Name] = p
 	}
@@ -77,6 +83,18 @@ func health(g *Gate) http.HandlerFunc {
 			reply.JSON(w, map[string]string{"status": "ok"})
 		}
 	}
+}
+
+// serveLoadToken says whose crowds the gate agrees to, if the configuration has any.
+func (g *Gate) serveLoadToken(w http.ResponseWriter, r *http.Request) {
+	hash := g.current.Load().cfg.LoadToken
+	if hash == "" {
+		g.problem(w, r, http.StatusNotFound, g.languages)
+		return
+	}
+	w.Header()["Cache-Control"] = feature.NoStore
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, _ = io.WriteString(w, hash+"\n") // an error is the visitor's, who is gone
 }
 
 // anySiteUses is the header value of what the pages of every site may use.

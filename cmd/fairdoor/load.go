@@ -50,9 +50,9 @@ becomes of it: whether the limits hold by what the origin sees, how long people 
 against what they are told, and in what order they get in.
 
 The gate has to be at a loopback address, because a crowd is an attack on the sites of
-others; or at a host of yours: it serves the SHA-256 of a token of yours at
-` + load.ConsentPath + `, and --token is that token. Ctrl-C ends it with the figures of what
-there was until then. Exit code 1 says that a threshold does not hold.
+others; or at a host of yours, and --token is a token of yours: the gate says its SHA-256
+by load_token, or the host serves that at ` + load.ConsentPath + `. Ctrl-C ends it with the
+figures of what there was until then. Exit code 1 says that a threshold does not hold.
 
 Metrics for --threshold: ` + folded(load.Metrics()),
 		Example: `  fairdoor load http://127.0.0.1:8080/ --visitors 300 --over 30s

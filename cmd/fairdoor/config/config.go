@@ -80,7 +80,9 @@ type Config struct {
 	SignatureAgents []string `yaml:"signature_agents" is:"certified name" of:"names such as [chatgpt.com]" usage:"hosts of agents whose signatures (Web Bot Auth) verified_bot counts"`
 
 	PublicHealth bool `yaml:"public_health" default:"false" usage:"answer health checks at /.fairdoor/health on the visitors' port, too"`
-	SignRequests bool `yaml:"sign_requests" default:"false" usage:"sign every request to the origins, so that they can tell what comes through the gate"`
+	// LoadToken is in lower case, or "".
+	LoadToken    string `yaml:"load_token" is:"token hash" usage:"SHA-256 of the token of those who may send crowds at the gate by fairdoor load, as sha256sum prints it"`
+	SignRequests bool   `yaml:"sign_requests" default:"false" usage:"sign every request to the origins, so that they can tell what comes through the gate"`
 	// Origins are those of rooms that have none of their own, if there are several; Origin is then
 	// the first.
 	Origins []string `yaml:"origins" is:"url" of:"origins such as [http://10.0.0.1:3000, http://10.0.0.2:3000]" usage:"several origins, which are asked in turn (instead of one)"`

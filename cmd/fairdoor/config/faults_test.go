@@ -30,7 +30,7 @@ func TestFaultyLines(t *testing.T) {
 			`6:5: rooms[0].listen: unknown key here: it belongs at the top of the file`}},
 		"a key that is no name is shown quoted": {`"a b": 1`, []string{
 			`6:1: "a b": unknown key; the keys here are listen, admin, admin_token, admin_token_file, operators, operators_file, store, state_dir, database, origin, ` +
-				`trusted_proxies, trusted_proxies_file, cookie, tls, log, access_log, admissions_log, origin_timeout, progress_timeout, drain_delay, shutdown_grace, rooms, waitlists, webhook_hosts, webhooks, signature_agents, public_health, sign_requests, origins, h2c, host_header, transport, proxy_protocol, push_hosts`}},
+				`trusted_proxies, trusted_proxies_file, cookie, tls, log, access_log, admissions_log, origin_timeout, progress_timeout, drain_delay, shutdown_grace, rooms, waitlists, webhook_hosts, webhooks, signature_agents, public_health, load_token, sign_requests, origins, h2c, host_header, transport, proxy_protocol, push_hosts`}},
 		"a key that is a list is refused":       {"? [a]\n: 1", []string{`6:3: a key has to be a plain name, this one is a list`}},
 		"a key twice points at the first":       {"store: memory\nstore: memory", []string{`7:1: store: the key is given twice: first on line 6`}},
 		"a key twice in a room":                 {"    name: b", []string{`6:5: rooms[0].name: the key is given twice: first on line 3`}},
@@ -233,7 +233,7 @@ func TestFaultyFiles(t *testing.T) {
 			`3:11: rooms[0].name: "shop.test" may hold letters, digits, - and _ only`}},
 		"a self-merging mapping": {"a: &a\n  <<: *a\n" + minimal, []string{
 			`1:1: a: unknown key; the keys here are listen, admin, admin_token, admin_token_file, operators, operators_file, store, state_dir, database, origin, ` +
-				`trusted_proxies, trusted_proxies_file, cookie, tls, log, access_log, admissions_log, origin_timeout, progress_timeout, drain_delay, shutdown_grace, rooms, waitlists, webhook_hosts, webhooks, signature_agents, public_health, sign_requests, origins, h2c, host_header, transport, proxy_protocol, push_hosts`}},
+				`trusted_proxies, trusted_proxies_file, cookie, tls, log, access_log, admissions_log, origin_timeout, progress_timeout, drain_delay, shutdown_grace, rooms, waitlists, webhook_hosts, webhooks, signature_agents, public_health, load_token, sign_requests, origins, h2c, host_header, transport, proxy_protocol, push_hosts`}},
 		"a merge of text": {"<<: abc\n" + minimal, []string{"1:5: only a mapping can be merged, this is a string"}},
 	}
 	for name, tt := range tests {

@@ -2,6 +2,8 @@ package config
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"net/mail"
 	"net/netip"
@@ -65,6 +67,7 @@ var forms = map[string]form{
 	"network":           {want: "a network such as 10.0.0.0/8", check: network},
 	"line":              {want: "a network such as 10.0.0.0/8", check: networkLine},
 	"key":               {want: "a key", sentence: true, check: (*loader).key},
+	"token hash":        {want: "the SHA-256 of a token, as sha256sum prints it", empty: true, check: tokenHash},
 	"secret":            {want: "a secret", sentence: true, check: plain(func(s string) string { return problemOf(subject.CheckSecret(s)) })},
 	"name":              {want: "a name", check: plain(checkName)},
 	"suffix":            {want: "a name", empty: true, check: plain(checkName)},
@@ -304,6 +307,14 @@ func hostHeader(_ *loader, text string, _ layer) (canonical, problem string) {
 
 func webOrigin(_ *loader, text string, _ layer) (canonical, problem string) {
 	return origin.ParseSite(text)
+}
+
+// tokenHash reads the SHA-256 of a token.
+func tokenHash(_ *loader, text string, _ layer) (canonical, problem string) {
+	if b, err := hex.DecodeString(text); err != nil || len(b) != sha256.Size {
+		return text, fmt.Sprintf("has to be %d hexadecimal digits", hex.EncodedLen(sha256.Size))
+	}
+	return strings.ToLower(text), ""
 }
 
 // network reads a network, or an address as a network of one.

@@ -10,48 +10,65 @@ import (
 	"io"
 	"net/http"
 	"strings"
+
+	"github.com/fairdoor-gate/fairdoor/proxy"
 )
 
-// ConsentPath is where a host that is not this machine says that crowds may be sent at it: by the
-// SHA-256 of a token, in hexadecimal, as sha256sum prints it. Only those who know the token can send
-// them, and only those who have the host can write the file.
+// ConsentPath is where a host that is not this machine says that crowds may be sent at it, if its
+// gate does not at [proxy.LoadTokenPath]: by the SHA-256 of a token, in hexadecimal, as sha256sum
+// prints it. Only those who know the token can send them, and only those who have the gate or the
+// host can say so.
 const ConsentPath = "/.well-known/fairdoor-load"
 
 // leastToken is how many characters a token has at least, as nobody is to find it by its hash.
 const leastToken = 20
 
-// consents fails if the gate's host does not agree to the crowd.
+// consents fails if neither the gate nor its host agrees to the crowd.
 func (c *Config) consents(ctx context.Context, transport http.RoundTripper) error {
 	if isLoopback(c.Gate.Hostname()) {
 		return nil
 	}
 	hash := sha256.Sum256([]byte(c.Token))
 	want := hex.EncodeToString(hash[:])
-	refused := func(why string) error {
-		return fmt.Errorf("%s does not agree to a crowd: %s: write %s to %s%s, and have the gate let that path pass, as by the preset well_known",
-			c.site(), why, want, c.site(), ConsentPath)
+	var why []string
+	for _, path := range []string{proxy.LoadTokenPath, ConsentPath} {
+		not, err := c.disagrees(ctx, transport, path, want)
+		if err != nil {
+			return err
+		}
+		if not == "" {
+			return nil
+		}
+		why = append(why, path+" "+not)
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.site()+ConsentPath, http.NoBody)
+	return fmt.Errorf("%s does not agree to a crowd: %s: have the gate say load_token: %s, or write that to %s%s and have the gate let the path pass, as by the preset well_known",
+		c.site(), strings.Join(why, ", and "), want, c.site(), ConsentPath)
+}
+
+// disagrees says why a path of the gate's host does not agree to the crowd of those who know the
+// token that has the hash; "" if it does.
+func (c *Config) disagrees(ctx context.Context, transport http.RoundTripper, path, hash string) (why string, err error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.site()+path, http.NoBody)
 	if err != nil {
-		return err
+		return "", err
 	}
 	answer, err := transport.RoundTrip(r)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer answer.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(answer.Body, 4<<10))
 	if err != nil {
-		return err
+		return "", err
 	}
 	said, _, _ := strings.Cut(strings.TrimSpace(string(body)), " ") // sha256sum writes the name of the file after it
 	switch {
 	case answer.StatusCode != http.StatusOK:
-		return refused("it answers " + answer.Status)
-	case subtle.ConstantTimeCompare([]byte(said), []byte(want)) != 1:
-		return refused("what it says is not the SHA-256 of the token")
+		return "answers " + answer.Status, nil
+	case subtle.ConstantTimeCompare([]byte(said), []byte(hash)) != 1:
+		return "says something else than the SHA-256 of the token", nil
 	}
-	return nil
+	return "", nil
 }
 
 var (

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fairdoor-gate/fairdoor/cmd/fairdoor/load"
+	"github.com/fairdoor-gate/fairdoor/proxy"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/queue/simulate"
 )
@@ -29,18 +30,20 @@ func TestAnotherHostHasToConsentToTheCrowd(t *testing.T) {
 	for said, consents := range map[string]bool{
 		hash: true, hash + "  -\n": true, "": false, token: false, hash[1:]: false, "404": false,
 	} {
-		host := http.NewServeMux()
-		if said != "404" {
-			host.HandleFunc("shop.example"+load.ConsentPath, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(said)) })
-		}
-		gate, err := url.Parse("https://shop.example/sale")
-		require.NoError(t, err)
-		c := load.Config{Gate: gate, Token: token}
-		err = c.Consents(t.Context(), elsewhere{host})
-		if consents {
-			assert.NoError(t, err, said)
-		} else {
-			assert.ErrorContains(t, err, "write "+hash+" to https://shop.example/.well-known/fairdoor-load", said)
+		for _, path := range []string{load.ConsentPath, proxy.LoadTokenPath} {
+			host := http.NewServeMux()
+			if said != "404" {
+				host.HandleFunc("shop.example"+path, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(said)) })
+			}
+			gate, err := url.Parse("https://shop.example/sale")
+			require.NoError(t, err)
+			c := load.Config{Gate: gate, Token: token}
+			err = c.Consents(t.Context(), elsewhere{host})
+			if consents {
+				assert.NoError(t, err, said)
+			} else {
+				assert.ErrorContains(t, err, "load_token: "+hash+", or write that to https://shop.example/.well-known/fairdoor-load", said)
+			}
 		}
 	}
 }

@@ -11,7 +11,7 @@
 //
 // A gate has to be at a loopback address, and every connection is checked, so that neither a
 // name nor a redirect leads elsewhere: a crowd at somebody else's site is an attack. Another
-// host has to consent, at [ConsentPath]. Over a network a crowd measures the network, too, and
+// host has to consent, by its gate or at [ConsentPath]. Over a network a crowd measures the network, too, and
 // the origin's view is exact only where the crowd and the origin have one clock.
 //
 // # Who is active
