@@ -13,8 +13,8 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/subject"
 )
 
-// keysAt returns the keys that a site or an agent publishes at an address; nil for no address. The caller holds
-// mu.
+// keysAt returns the keys that a site or an agent publishes at an address; nil for no address. The
+// caller holds mu.
 func (b *builder) keysAt(address string) (*subject.Published, error) {
 	if known := b.gate.keys[address]; address == "" || known != nil {
 		return known, nil
@@ -43,11 +43,12 @@ func (b *builder) agents() (signature.Agents, error) {
 }
 
 // verifiedBy returns what says whether a request is that of a known crawler: by the address, or by
-// the signature of an agent.
-func (g *Gate) verifiedBy(agents signature.Agents) func(route.Request, netip.Addr) bool {
+// the signature of an agent. A signature is for a host: it counts only where a route names that.
+// Else those whose own site an agent visits could send here what it signed for them.
+func (g *Gate) verifiedBy(agents signature.Agents, routes []route.Route) func(route.Request, netip.Addr) bool {
 	return func(q route.Request, addr netip.Addr) bool {
 		return g.crawlers.Verified(q.Header.Get("User-Agent"), addr) ||
-			agents.Verified(&signature.Request{Method: q.Method, Host: q.Host, Target: q.Target, Header: q.Header}, g.o.WallClock())
+			agents.Verified(&signature.Request{Method: q.Method, Host: q.Host, Target: q.Target, Header: q.Header}, g.o.WallClock()) && route.Names(routes, q.Host)
 	}
 }
 

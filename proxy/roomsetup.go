@@ -40,7 +40,7 @@ func (b *builder) newRoomSetup(cfg RoomConfig) (*feature.Setup, error) {
 	if err != nil {
 		return nil, err
 	}
-	if rs.Rules, err = route.NewRules(cfg.Presets, cfg.Rules, b.gate.verifiedBy(agents)); err != nil {
+	if rs.Rules, err = route.NewRules(cfg.Presets, cfg.Rules, b.gate.verifiedBy(agents, rs.Config.Routes)); err != nil {
 		return nil, fmt.Errorf("reading the rules: %w", err)
 	}
 	rs.Identity.Logo, rs.Identity.Hero = addressOf(cfg.Logo), addressOf(cfg.Hero)

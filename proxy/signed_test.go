@@ -1,6 +1,7 @@
 package proxy_test
 
 import (
+	"cmp"
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/base64"
@@ -34,6 +35,7 @@ func TestRequestsThatAnAgentSignedPassAsVerifiedBots(t *testing.T) {
 	}
 	f := gatetest.Start(t, gatetest.Room(func(r *proxy.RoomConfig) {
 		r.Rules = []route.Rule{{Action: route.BypassWaitingRoom, Match: route.Conditions{VerifiedBot: true}}}
+		r.Routes = append(r.Routes, route.Route{Host: "127.0.0.1"})
 	}), config)
 	f.Full()
 	now := f.Clock.Now()
@@ -41,7 +43,7 @@ func TestRequestsThatAnAgentSignedPassAsVerifiedBots(t *testing.T) {
 		return func(r *http.Request) {
 			input := fmt.Sprintf(`("@authority" "signature-agent");created=%d;expires=%d;keyid=%q;tag="web-bot-auth"`,
 				now.Unix(), now.Add(time.Hour).Unix(), base64.RawURLEncoding.EncodeToString(sum[:]))
-			base := fmt.Sprintf("\"@authority\": %s\n\"signature-agent\": \"https://%s\"\n\"@signature-params\": %s", r.URL.Host, agent, input)
+			base := fmt.Sprintf("\"@authority\": %s\n\"signature-agent\": \"https://%s\"\n\"@signature-params\": %s", cmp.Or(r.Host, r.URL.Host), agent, input)
 			r.Header.Set("Signature-Agent", `"https://`+agent+`"`)
 			r.Header.Set("Signature-Input", "sig="+input)
 			r.Header.Set("Signature", "sig=:"+base64.StdEncoding.EncodeToString(ed25519.Sign(private, []byte(base)))+":")
@@ -50,6 +52,8 @@ func TestRequestsThatAnAgentSignedPassAsVerifiedBots(t *testing.T) {
 	assert.True(t, f.Visitor().Get("/", by("bot.example")).In())
 	assert.False(t, f.Visitor().Get("/", by("other.example")).In(), "the agent does not count")
 	assert.False(t, f.Visitor().Get("/", by("bot.example"), gatetest.With("Signature-Agent", `"https://bot.example/"`)).In(), "it signed another header")
+	elsewhere := func(r *http.Request) { r.Host = "elsewhere.example" }
+	assert.False(t, f.Visitor().Get("/", elsewhere, by("bot.example")).In(), "it signed for the site of somebody else, who sends that here")
 	assert.False(t, f.Visitor().Get("/").In())
 	f.Pass(time.Second)
 	assert.Equal(t, 1, f.Status("shop").Active, "it is not counted")

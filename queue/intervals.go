@@ -66,7 +66,7 @@ const (
 //
 // Where every check-in is a draw, a visitor may be let in at one gate and load the page at another
 // that has not heard of it yet. By a check-in they learn of it in time, unless sessions are shorter
-// than an interval: then each visitor has a stream.
+// than an interval: then each visitor has a stream, however many there are.
 func (s *Settings) Streams(ahead int, told time.Duration) bool {
 	first := firstWithStreams
 	switch _, interval, _ := s.Intervals(); {

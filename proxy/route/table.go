@@ -29,6 +29,16 @@ type Route struct {
 	Path string
 }
 
+// Names reports whether a route names a host, which may have a port. A route of every host names
+// none.
+func Names(routes []Route, host string) bool {
+	named, ok := ParseHost(host)
+	return ok && slices.ContainsFunc(routes, func(r Route) bool {
+		of, ok := ParseHost(r.Host)
+		return ok && of == named
+	})
+}
+
 // Value returns the name in the braces of the path, "" if it has none.
 func (r Route) Value() string {
 	_, name, _ := cutBraces(r.Path)

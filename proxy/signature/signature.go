@@ -3,7 +3,8 @@
 // publishes in a directory (draft-meunier-http-message-signatures-directory).
 //
 // A signature may be used again until it expires, for what it covers: it proves that an agent made
-// such a request, and not who sends this one.
+// such a request to the host, and not who sends this one. An agent signs for whose site it visits:
+// a signature says something only where the host is one's own.
 package signature
 
 import (
@@ -23,7 +24,7 @@ const (
 	// ClockError is how wrong an agent's clock may be against the gate's, either way.
 	ClockError = time.Minute
 	// Longest is the time for which a signature may hold.
-	Longest = 24 * time.Hour
+	Longest = time.Hour
 
 	tag       = "web-bot-auth"
 	maxLength = 4096 // bytes of a header that is read
@@ -195,7 +196,7 @@ func hostIn(value string) string {
 	if err != nil || u.Scheme != "https" || u.User != nil {
 		return ""
 	}
-	return strings.ToLower(u.Host)
+	return strings.TrimSuffix(strings.ToLower(u.Host), ":443")
 }
 
 // text returns a parameter that is a string; "" for none.

@@ -67,6 +67,7 @@ func TestRequestsThatAnAgentSignedAreVerified(t *testing.T) {
 		"what the profile asks for": signed(theBot, lines, input(both)),
 		"an agent in a dictionary": signed(`other="https://x.example", bot=`+theBot,
 			"\"@authority\": shop.example\n\"signature-agent\";key=\"bot\": \"https://Bot.example\"\n", input(`"@authority" "signature-agent";key="bot"`)),
+		"an agent with its port":  signed(`"https://bot.example:443"`, "\"@authority\": shop.example\n\"signature-agent\": \"https://bot.example:443\"\n", input(both)),
 		"method, path and query":  signed(theBot, "\"@method\": GET\n\"@path\": /lamps\n\"@query\": ?id=1\n"+lines, input(`"@method" "@path" "@query" `+both)),
 		"a clock a little ahead":  signed(theBot, lines, strings.ReplaceAll(input(both), fmt.Sprint("created=", now.Unix()-60), fmt.Sprint("created=", now.Unix()+59))),
 		"a clock a little behind": signed(theBot, lines, strings.ReplaceAll(input(both), fmt.Sprint("expires=", now.Unix()+3540), fmt.Sprint("expires=", now.Unix()-59))),
@@ -101,7 +102,7 @@ func TestOtherRequestsAreNotVerified(t *testing.T) {
 		"by another algorithm":        with("ed25519", "hmac-sha256"),
 		"made later":                  with(created, fmt.Sprint("created=", now.Unix()+61)),
 		"out of date":                 with(expires, fmt.Sprint("expires=", now.Unix()-60)),
-		"that lasts too long":         with(expires, fmt.Sprint("expires=", now.Unix()-60+24*3600+1)),
+		"that lasts too long":         with(expires, fmt.Sprint("expires=", now.Unix()-60+3601)),
 		"that never expires":          with(";"+expires, ""),
 		"that was never made":         with(created+";", ""),
 		"that expires by a text":      with(expires, `expires="9999999999"`),
@@ -109,7 +110,20 @@ func TestOtherRequestsAreNotVerified(t *testing.T) {
 		"with another label": changed(func(q *signature.Request) {
 			q.Header.Set("Signature", strings.Replace(q.Header.Get("Signature"), "sig2", "sig1", 1))
 		}),
-		"with a header too long": changed(func(q *signature.Request) { q.Header.Add("Signature-Input", "x="+strings.Repeat("1", 5000)) }),
+		"with a header too long": changed(func(q *signature.Request) { q.Header.Add("Signature-Input", `x="`+strings.Repeat("1", 5000)+`"`) }),
+		"with a signature that was changed": changed(func(q *signature.Request) {
+			q.Header.Set("Signature", strings.Replace(q.Header.Get("Signature"), "sig2=:", "sig2=:AAAA", 1))
+		}),
+		"with another path": func() *signature.Request {
+			q := signed(theBot, "\"@path\": /lamps\n"+lines, input(`"@path" `+both))
+			q.Target = "/other?id=1"
+			return q
+		}(),
+		"by a private key that is another's": func() *signature.Request {
+			q, other := good(), ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
+			q.Header.Set("Signature", "sig2=:"+base64.StdEncoding.EncodeToString(ed25519.Sign(other, []byte(lines+`"@signature-params": `+input(both))))+":")
+			return q
+		}(),
 	} {
 		assert.False(t, agents("bot.example").Verified(q, now), name)
 	}

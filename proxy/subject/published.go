@@ -83,7 +83,7 @@ func (p *Published) Ed25519() []ed25519.PublicKey {
 	}
 	var keys []ed25519.PublicKey
 	for i := range all {
-		if key, ok := all[i].Key().(ed25519.PublicKey); ok {
+		if key, ok := all[i].Key().(ed25519.PublicKey); ok && len(key) == ed25519.PublicKeySize {
 			keys = append(keys, key)
 		}
 	}

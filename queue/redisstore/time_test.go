@@ -3,6 +3,8 @@ package redisstore_test
 import (
 	"context"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -99,6 +101,30 @@ func TestOldReportAfterTheMemoryIsLost(t *testing.T) {
 	assert.InDelta(t, int64(now().Add(-24*time.Second)), int64(v.Now), 1000, "nobody else knows the time")
 	require.NoError(t, r.Sync(ctx, now().Time()))
 	v, err = store.Sync(ctx, "shop", &queue.Report{Node: 1 << 60, Epoch: v.Epoch, Now: now()})
+	require.NoError(t, err)
+	assert.InDelta(t, int64(now()), int64(v.Now), 1000)
+}
+
+// A memory that is older than a few seconds has heard of all nodes: one that knows another memory,
+// as after the two halves of a network had a server each, does not set its clock.
+func TestNodeOfAnotherMemoryDoesNotSetTheClock(t *testing.T) {
+	t.Parallel()
+	ctx, now := context.Background(), func() queue.Instant { return queue.At(time.Now()) }
+	server := redistest.Start(t, redistest.Options{})
+	store := open(t, server.URL())
+	v, err := store.Sync(ctx, "shop", &queue.Report{Node: 1 << 60, Now: now()})
+	require.NoError(t, err)
+	other := v.Epoch
+	server.Do("FLUSHALL")
+	v, err = store.Sync(ctx, "shop", &queue.Report{Node: 2 << 60, Now: now()})
+	require.NoError(t, err)
+	began, err := strconv.Atoi(v.Epoch[strings.Index(v.Epoch, "-")+1 : strings.Index(v.Epoch, ".")])
+	require.NoError(t, err)
+	older := strings.Replace(v.Epoch, strconv.Itoa(began), strconv.Itoa(began-11), 1)
+	state, err := store.Client().HGet(ctx, meta("shop"), "state").Result()
+	require.NoError(t, err)
+	server.Do("HSET", meta("shop"), "state", strings.Replace(state, v.Epoch, older, 1))
+	v, err = store.Sync(ctx, "shop", &queue.Report{Node: 1 << 60, Epoch: other, Now: now().Add(time.Minute)})
 	require.NoError(t, err)
 	assert.InDelta(t, int64(now()), int64(v.Now), 1000)
 }

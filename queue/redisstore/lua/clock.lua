@@ -49,8 +49,16 @@ if r.last then
   if not doubting then doubt = 0 end
   r.now = math.max(r.now, r.last)
 end
+
+-- began_lately says whether the memory is hardly older than AWAIT, by the server's clock at its
+-- beginning, which is in its name: see memory.lua.
+local function began_lately()
+  local began = tonumber(string.match(epoch, '%-(%d+)%.%d+$'))
+  return began and math.abs(r.time - 1000 * began) < AWAIT
+end
+
 local apart = node_now - r.now
-if node_epoch ~= '' and node_epoch ~= epoch and (apart > JUMP or not epoch and apart < -JUMP) then
+if node_epoch ~= '' and node_epoch ~= epoch and (not epoch and math.abs(apart) > JUMP or epoch and apart > JUMP and not doubting and began_lately()) then
   -- The memory is lost or broken, and with it what it knew of the clock. The node that reports knew
   -- the memory before it, and so knows that. The first report to the new one may have waited in a
   -- socket, and tell an old time: then a later one is ahead.

@@ -65,7 +65,7 @@ if moved and r.has_line then r.given = r.given + $LostNumbers end
 local lost = epoch and node_epoch == epoch and known_seq and seq > known_seq + 1
 if r.last and (lost or forgotten or r.gap or unconfigured or moved) then await((nodes_since(r.last - NODE_WAIT)), NODE_WAIT) end
 if lost or not epoch then
-  epoch = node .. '-' .. t[1] .. t[2]
+  epoch = node .. '-' .. t[1] .. '.' .. t[2]
   -- All that nodes report anew is dropped. Sessions, admissions, revocations and notes
   -- are kept: they have ids, so that it is harmless to report them twice.
   call('DEL', META, COUNTS, BUCKETS, WINDOWS, DRAWN)
