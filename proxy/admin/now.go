@@ -79,7 +79,7 @@ func (a *api) showNow(w http.ResponseWriter, r *http.Request, of Room) {
 		Told: toldNow(n), Buckets: bucketsOf(n), Resource: "/api/v1/rooms/" + name,
 	}
 	v.Live = true
-	a.addHistory(r, &v, d.Family == "")
+	a.addHistory(r, &v, of)
 	addHappening(&v, of, s)
 	if d.Names || n.Active <= maxOccupants { // a crowd without names is not asked for: it would tell codes alone
 		v.Occupants = occupantsOf(ctx, of)

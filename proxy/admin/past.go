@@ -3,6 +3,7 @@ package admin
 import (
 	"html/template"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -15,23 +16,27 @@ import (
 // maximaOver is the time of which the largest numbers are told.
 const maximaOver = 24 * time.Hour
 
-// addHistory adds to a room what the record has of it: the largest numbers, waits, and charts. The
-// record has all rooms of a family together, and so nothing of each of them.
-func (a *api) addHistory(r *http.Request, v *dashboard.Now, own bool) {
-	if v.Family = !own; v.Family {
+// addHistory adds to a room what the record has of it: the largest numbers, how many gave up, waits,
+// and charts. The record has all rooms of a family together, and so nothing of each of them.
+func (a *api) addHistory(r *http.Request, v *dashboard.Now, of Room) {
+	if v.Family = of.Describe().Family != ""; v.Family {
 		return
 	}
 	now := a.Clock()
 	end := now.Add(time.Second) // so that the running minute is in it
 	past := a.Record.Excerpt(v.Room.Name, now.Add(-maximaOver), end)
 	addMaxima(v.Measures, past.Minutes)
-	v.Waits = waitsOf(waitsIn(record.Within(past.Minutes, now.Add(-waitsOver), end)))
-	of := rangeOf(r)
-	for _, one := range ranges {
-		v.Ranges = append(v.Ranges, dashboard.Tab{Name: one.name, Path: "/rooms/" + v.Room.Name + "?range=" + one.key, Current: one.key == of.key})
+	lately := record.Within(past.Minutes, now.Add(-waitsOver), end)
+	v.Waits = waitsOf(waitsIn(lately))
+	if gaveUp := record.Sum(lately).GaveUp; gaveUp != nil && !hasLine(of) { // in an exact line nobody knows them
+		v.Measures = slices.Insert(v.Measures, 1, dashboard.Measure{Name: "Gave up", Now: *gaveUp, Hint: "In the last hour, before it was their turn"})
 	}
-	from := now.Add(-of.lasts)
-	if of.lasts > maximaOver {
+	shown := rangeOf(r)
+	for _, one := range ranges {
+		v.Ranges = append(v.Ranges, dashboard.Tab{Name: one.name, Path: "/rooms/" + v.Room.Name + "?range=" + one.key, Current: one.key == shown.key})
+	}
+	from := now.Add(-shown.lasts)
+	if shown.lasts > maximaOver {
 		past, v.Every = a.Record.Excerpt(v.Room.Name, from, end), time.Minute
 	}
 	if recent := record.Within(past.Minutes, from, end); len(recent) > 1 {

@@ -371,7 +371,7 @@ func TestTheDashboardGoesOnWithoutLosingWhatIsTyped(t *testing.T) {
 	tab.Until(`document.querySelector('#banner .state').innerText === 'Queueing' && document.querySelector('#age time').dateTime !== '` + at + `'`)
 	assert.True(t, browsertest.Eval[bool](tab, `document.querySelector('details').open`), "what is open stays open")
 	assert.Equal(t, "History", browsertest.Eval[string](tab, `document.activeElement.textContent`), "and the focus stays")
-	assert.Equal(t, "20 of 20", browsertest.Eval[string](tab, `document.querySelectorAll('#numbers .value')[1].innerText`))
+	assert.Equal(t, "20 of 20", browsertest.Eval[string](tab, `[...document.querySelectorAll('#numbers .tile')].find(t => t.innerText.startsWith('In now')).querySelector('.value').innerText`))
 
 	d.admin.CloseClientConnections()
 	d.admin.Listener.Close()

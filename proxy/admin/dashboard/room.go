@@ -174,6 +174,7 @@ type Measure struct {
 	Now   int
 	Max   string // "" if it is not known
 	Limit int    // 0 for none
+	Hint  string // of what it is, or when
 }
 
 // Share is how much of the limit is used, in percent.
