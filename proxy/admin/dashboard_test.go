@@ -499,4 +499,5 @@ func TestAForecastTellsWholeRatesAsWhole(t *testing.T) {
 	o := &operator{handler: g.handler()}
 	asked := o.send("/rooms/shop/ask", url.Values{"was.total_active_users": {"1"}, "total_active_users": {"2000"}, "was.new_users_per_minute": {"10"}, "new_users_per_minute": {"5"}}).Body.String()
 	assert.Contains(t, asked, "About 5 a minute are let in then; now it is about 0.1.")
+	assert.Contains(t, asked, "Whoever comes then is let in at once; whoever comes now is let in at once.")
 }

@@ -30,7 +30,7 @@ func forecast(n *estimate.Numbers, then *queue.Settings) []string {
 		return append(told, "How fast people are let in then cannot be told yet.")
 	}
 	told = append(told, fmt.Sprintf("About %s a minute are let in then; now it is about %s.", perMinute(next.Rate), perMinute(now.Rate)),
-		fmt.Sprintf("Whoever comes then is told to wait %s; now it is %s.", waitOf(n, next), waitOf(n, now)))
+		fmt.Sprintf("Whoever comes then %s; whoever comes now %s.", metWith(n, next), metWith(n, now)))
 	if now.Wait == next.Wait && next.Wait.Known && n.Waiting > 0 {
 		told = append(told, "These are the same because waits are told in whole minutes.")
 	}
@@ -66,13 +66,13 @@ func perMinute(rate float64) string {
 	return fmt.Sprintf("%.0f", rate)
 }
 
-// waitOf is an expected wait in words.
-func waitOf(n *estimate.Numbers, e estimate.Expected) string {
+// metWith is what becomes of somebody who comes, in words.
+func metWith(n *estimate.Numbers, e estimate.Expected) string {
 	switch {
 	case n.Waiting == 0 && n.Open > 0:
-		return "not at all"
+		return "is let in at once"
 	case !e.Wait.Known:
-		return "a time that is not known yet"
+		return "is told that the wait is not known yet"
 	}
-	return "about " + dashboard.FormatWait(60*e.Wait.Minutes)
+	return "is told to wait about " + dashboard.FormatWait(60*e.Wait.Minutes)
 }
