@@ -479,21 +479,6 @@ func TestTheDashboardSaysThatTheOriginIsSlow(t *testing.T) {
 	assert.Regexp(t, `Measured here, over 50 requests: p50 [23]\.\d\d s, p95 [23]\.\d\d s, 0\.0 % failed\.`, page)
 }
 
-func TestARoomSaysHowManyGaveUpInTheLastHour(t *testing.T) {
-	g := newGate(t)
-	o := &operator{handler: g.handler()}
-	seen := func(ago time.Duration, gaveUp uint64, alone bool) {
-		at := now.Add(-ago)
-		g.record.Observe(at, record.Sample{Room: "shop", At: at, Known: true, Counted: record.Counted{Alone: alone, GaveUp: gaveUp}})
-	}
-	seen(30*time.Minute, 0, false)
-	seen(20*time.Minute, 2, false)
-	assert.NotContains(t, o.send("/rooms/shop", nil).Body.String(), "Gave up", "with other gates it is not known")
-	seen(10*time.Minute, 7, true)
-	seen(9*time.Minute, 9, true)
-	assert.Regexp(t, `In line</p><p class="value">0</p>.*\n.*Gave up</p><p class="value">7</p><p class="hint">In the last hour`, o.send("/rooms/shop", nil).Body.String())
-}
-
 func TestAForecastTellsWholeRatesAsWhole(t *testing.T) {
 	g := newGate(t)
 	o := &operator{handler: g.handler()}

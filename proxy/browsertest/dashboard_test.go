@@ -387,6 +387,8 @@ func TestTimesAreToldByTheViewersClock(t *testing.T) {
 	tab.Until(`document.querySelector('#age time').title`)
 	assert.Contains(t, tab.Text(), "2:30", "a sale at nine o'clock UTC")
 	assert.NotContains(t, tab.Text(), "UTC")
+	assert.Contains(t, tab.Text(), "your time, Asia/Calcutta")
+	assert.Regexp(t, `T\d\d:00$`, browsertest.Eval[string](tab, `document.getElementById('start').value`), "a full hour of theirs")
 
 	tab.Open(d.url + "/rooms/shop")
 	browsertest.Eval[int](tab, `{document.querySelectorAll('#charts details').forEach(d => d.open = true); 0}`)
@@ -422,6 +424,7 @@ func TestTimesAreToldByTheViewersClock(t *testing.T) {
 	browsertest.Call(tab, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 	tab.Open(d.url + "/rooms/shop/events")
 	assert.Contains(t, tab.Text(), "09:00:00 UTC", "without script")
+	assert.Contains(t, tab.Text(), "UTC, not your time", "without script")
 	tab.Open(d.url + "/rooms/shop")
 	assert.Equal(t, "Time, UTC", browsertest.Eval[string](tab, `document.querySelector('#charts th').textContent`), "without script")
 }

@@ -135,11 +135,13 @@
 
   // Times are typed as the viewer's clock has them, and sent with their zone.
   for (const typed of document.querySelectorAll('[data-local]')) {
+    for (const clock of typed.querySelectorAll('.clock')) clock.textContent = `your time, ${zone}`;
     for (const input of typed.querySelectorAll('[type=datetime-local]')) {
       const at = new Date(input.value + 'Z');
+      if ('hour' in input.dataset) at.setMinutes(0); // of the viewer's clock, which may be half an hour off
       if (input.value) input.value = new Date(at - at.getTimezoneOffset() * 60000).toISOString().slice(0, input.value.length);
       const day = document.createElement('output');
-      input.labels[0].querySelector('.hint').append(day);
+      input.labels[0]?.querySelector('.hint')?.append(day);
       const tell = () => { day.textContent = input.value && ', ' + new Date(input.value).toLocaleDateString(undefined, {weekday: 'long'}); };
       input.addEventListener('input', tell);
       tell();
