@@ -12,6 +12,9 @@ CADDY_VERSION := v2.11.9
 # The version is written down once: as the newest one of the changelog.
 VERSION := $(shell sed -n 's/^## \(v[0-9][^ ]*\).*/\1/p' CHANGELOG.md | head -n 1)
 
+# A module of its own, so that the program needs nothing of it.
+PROVIDER := cmd/terraform-provider-fairdoor
+
 CACHE := $(CURDIR)/.cache
 ARTIFACTS_DIR ?= artifacts
 override ARTIFACTS_DIR := $(abspath $(ARTIFACTS_DIR))
@@ -35,7 +38,9 @@ lint: ## faults, layout, formatting, go.mod
 	$(GOLANGCI_LINT) run .bench/*.go
 	$(GOLANGCI_LINT) run ./.bench/million
 	$(GOLANGCI_LINT) run ./.release/sbom ./.release/check
+	cd $(PROVIDER) && $(GOLANGCI_LINT) run ./...
 	go mod tidy -diff
+	go -C $(PROVIDER) mod tidy -diff
 
 fmt: ## the house's formatting
 	$(GOLANGCI_LINT) fmt . .bench .release
@@ -83,6 +88,7 @@ test-real:
 	$(GO_TEST_RACE) -p 2 -run "$$tests" $$packages
 	packages=$$(go list ./... | grep -vE '^[^/]*/[^/]*/[^/]*/($(UNRACED)|$(HALF_RACED)|$(UNHURRIED))$$'); \
 	$(GO_TEST_RACE) -p 2 ./proxy $$packages
+	cd $(PROVIDER) && $(GO_TEST) ./...
 
 MINUTES ?= 60
 soak: setup ## what takes long: crowds and faults before real gates, Firefox and WebKitGTK, the checker of the W3C, k6, and, after more fixed worlds, for MINUTES=60 sales with faults in virtual time that nobody has seen before; says how many years these were, and which seeds broke a promise

@@ -19,14 +19,11 @@ import (
 	"github.com/fairdoor-gate/fairdoor/proxy/admin/client"
 )
 
-// defaultAdmin is where the admin API of a gate is, unless somebody says otherwise.
-const defaultAdmin = "127.0.0.1:9090"
-
 // adminFlags say where the admin API of a gate is.
 type adminFlags struct{ address, token, tokenFile, as string }
 
 func (a *adminFlags) bind(f *pflag.FlagSet) {
-	f.StringVar(&a.address, "admin", cmp.Or(os.Getenv("FAIRDOOR_ADMIN"), defaultAdmin),
+	f.StringVar(&a.address, "admin", cmp.Or(os.Getenv("FAIRDOOR_ADMIN"), client.DefaultAddress),
 		"address of the gate's admin API; with https:// where something before it speaks TLS (env FAIRDOOR_ADMIN)")
 	a.bindToken(f)
 	f.StringVar(&a.as, "as", cmp.Or(os.Getenv("FAIRDOOR_AS"), osUser()), "your name, which is noted with what you change; nobody checks it (default the user of the system; env FAIRDOOR_AS)")
@@ -54,36 +51,18 @@ func (a *adminFlags) bindToken(f *pflag.FlagSet) {
 // api is the admin API that the flags name: at an address, in the form of the gate's configuration,
 // or at a URL.
 func (a *adminFlags) api(cmd *cobra.Command) (api client.API, err error) {
-	scheme, rest, isURL := strings.Cut(a.address, "://")
-	switch {
-	case !isURL:
-		scheme, rest = "http", a.address
-	case scheme != "http" && scheme != "https":
-		return api, usageError{fmt.Errorf("--admin: %q is neither an address nor an http or https URL", a.address)}
+	url, err := client.URL(a.address)
+	if err != nil {
+		return api, usageError{fmt.Errorf("--admin: %w", err)}
 	}
-	if strings.HasPrefix(rest, ":") {
-		rest = "127.0.0.1" + rest // it is an address to listen on
-	}
-	api = client.API{URL: scheme + "://" + strings.TrimSuffix(rest, "/"), Token: a.token, As: a.as}
+	api = client.API{URL: url, Token: a.token, As: a.as}
 	if cmd.Flags().Changed("admin-token-file") && !cmd.Flags().Changed("admin-token") {
 		api.Token = "" // flags go before the environment
 	}
 	if api.Token == "" && a.tokenFile != "" {
-		api.Token, err = readToken(a.tokenFile)
+		api.Token, err = client.ReadToken(a.tokenFile)
 	}
 	return api, err
-}
-
-func readToken(file string) (string, error) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return "", fmt.Errorf("reading the admin token: %w", err)
-	}
-	token := strings.TrimSpace(string(text))
-	if token == "" {
-		return "", fmt.Errorf("reading the admin token: %s is empty", file)
-	}
-	return token, nil
 }
 
 // adminGroup completes a command whose subcommands all ask the admin API of one gate.

@@ -65,7 +65,7 @@ than once, where several gates share a store: what each gate has done is added u
 	f.StringVar(&o.to, "to", "", "the end (default now)")
 	f.StringVar(&o.timezone, "timezone", "Local", "time zone of days and times, as in Europe/Berlin; Local is this machine's")
 	f.StringArrayVar(&o.stateDirs, "state-dir", nil, "state directory of a gate; may be given more than once")
-	f.StringArrayVar(&o.admins, "admin", nil, "address of a gate's admin API; may be given more than once (default "+defaultAdmin+", env FAIRDOOR_ADMIN)")
+	f.StringArrayVar(&o.admins, "admin", nil, "address of a gate's admin API; may be given more than once (default "+client.DefaultAddress+", env FAIRDOOR_ADMIN)")
 	o.token.bindToken(f)
 	f.StringVar(&o.format, "format", "html", "html or json")
 	takesOneOf(f, "format", "html", "json")
@@ -244,7 +244,7 @@ func (o *reportOptions) gates() []string {
 	if o.admins != nil {
 		return o.admins
 	}
-	return []string{cmp.Or(os.Getenv("FAIRDOOR_ADMIN"), defaultAdmin)}
+	return []string{cmp.Or(os.Getenv("FAIRDOOR_ADMIN"), client.DefaultAddress)}
 }
 
 // source is the record of a gate.

@@ -6,18 +6,54 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 	"time"
 	"unicode"
 )
 
 // ErrNotFound means that the gate has no such resource.
-var ErrNotFound = errors.New("404 Not Found")
+var ErrNotFound error = StatusError(http.StatusNotFound)
+
+// A StatusError is the status of an answer that is no success.
+type StatusError int
+
+func (s StatusError) Error() string { return fmt.Sprintf("%d %s", int(s), http.StatusText(int(s))) }
+
+// DefaultAddress is where the admin API of a gate is, unless somebody says otherwise.
+const DefaultAddress = "127.0.0.1:9090"
+
+// URL is that of the admin API at an address, in the form of the gate's configuration, or at a URL.
+func URL(address string) (string, error) {
+	scheme, rest, isURL := strings.Cut(address, "://")
+	switch {
+	case !isURL:
+		scheme, rest = "http", address
+	case scheme != "http" && scheme != "https":
+		return "", fmt.Errorf("%q is neither an address nor an http or https URL", address)
+	}
+	if strings.HasPrefix(rest, ":") {
+		rest = "127.0.0.1" + rest // it is an address to listen on
+	}
+	return scheme + "://" + strings.TrimSuffix(rest, "/"), nil
+}
+
+// ReadToken reads the token of the admin API from a file.
+func ReadToken(file string) (string, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return "", fmt.Errorf("reading the admin token: %w", err)
+	}
+	token := strings.TrimSpace(string(text))
+	if token == "" {
+		return "", fmt.Errorf("reading the admin token: %s is empty", file)
+	}
+	return token, nil
+}
 
 // API is a running gate's admin API.
 type API struct {
@@ -72,8 +108,8 @@ func (a API) Send(ctx context.Context, method, path, contentType string, body io
 }
 
 // Open sends the gate a body, which may be nil, and returns the answer to read and close. An answer
-// that is no success is an error with the gate's words, and ErrNotFound for a resource that there
-// is not.
+// that is no success is an error with the gate's words, and a StatusError: ErrNotFound for a resource
+// that there is not.
 func (a API) Open(ctx context.Context, method, path, contentType string, body io.Reader) (io.ReadCloser, error) {
 	req, err := http.NewRequestWithContext(ctx, method, a.URL+path, body)
 	if err != nil {
@@ -112,10 +148,7 @@ func oneLine(text string) string {
 func failed(path string, resp *http.Response) error {
 	var problem struct{ Detail string }
 	_ = json.NewDecoder(io.LimitReader(resp.Body, 1<<16)).Decode(&problem)
-	err := errors.New(resp.Status)
-	if resp.StatusCode == http.StatusNotFound {
-		err = ErrNotFound
-	}
+	err := StatusError(resp.StatusCode)
 	if problem.Detail == "" {
 		return fmt.Errorf("asking the gate for %s: %w", path, err)
 	}
