@@ -95,7 +95,7 @@ func TestAChangeInTheDashboardIsAskedAboutAndThenMade(t *testing.T) {
 	page := o.send(done.Header().Get("Location"), nil).Body.String()
 	for _, want := range []string{
 		"shop is changed, on every gate.", "Visitors that may be active at once — <code>total_active_users</code>: 1 → <strong>7</strong>", "Queue-all",
-		`<td>192.0.2.1</td><td><time datetime="2021-05-27T15:54:10Z">2021-05-27 15:54:10 UTC</time></td>`,
+		`<td>an operator at 192.0.2.1</td><td><time datetime="2021-05-27T15:54:10Z">2021-05-27 15:54:10 UTC</time></td>`,
 	} {
 		assert.Contains(t, page, want)
 	}

@@ -43,7 +43,7 @@ func readItems(r *http.Request) {
 	lines := []line{}
 	for i := range names {
 		one := line{Name: strings.TrimSpace(names[i]), Price: strings.TrimSpace(prices[i]), SoldOut: slices.Contains(soldOut, strconv.Itoa(i))}
-		if text := strings.TrimSpace(left[i]); text != "" {
+		if text := strings.TrimSpace(left[i]); text != "" && !one.SoldOut { // of what is sold out, no number is left
 			if one.Left = json.RawMessage(text); !json.Valid(one.Left) {
 				one.Left, _ = json.Marshal(text) // for which the items are refused
 			}

@@ -36,10 +36,10 @@ func TestWhatThereIsToBuyIsChangedInTheDashboard(t *testing.T) {
 	x.putBack("items")
 	require.Empty(t, settings().Items)
 
-	numberless := url.Values{"page": {"message"}, "was.items": {""}, "item.name": {"Standing", "Seat"}, "item.price": {"", ""}, "item.left": {"120", ""}, "item.soldOut": {"1"}}
+	numberless := url.Values{"page": {"message"}, "was.items": {""}, "item.name": {"Standing", "Seat"}, "item.price": {"", ""}, "item.left": {"120", "3"}, "item.soldOut": {"1"}}
 	x.do("ask", numberless)
 	const soldOut = `[{"name": "Standing", "left": 120, "soldOut": false}, {"name": "Seat", "left": null, "soldOut": true}]`
-	assert.JSONEq(t, soldOut, string(settings().Items), "without a number")
+	assert.JSONEq(t, soldOut, string(settings().Items), "the number of what is ticked as sold out does not count")
 	page = x.o.send("/rooms/shop/message", nil).Body.String()
 	assert.Contains(t, page, `name="item.soldOut" aria-label="Sold out" value="1" checked>`)
 	assert.NotContains(t, page, `value="0" inputmode`, "sold out is no number")

@@ -71,7 +71,7 @@ func TestTheMessageThatStandsIsSignedAndRemovedByAButton(t *testing.T) {
 	assert.NotContains(t, x.o.send("/rooms/shop/message", nil).Body.String(), "Remove the message…")
 	x.answers(x.o.send("/rooms/shop/ask", url.Values{"was.message": {""}, "message": {"Back at eight."}}).Body.String(), url.Values{"for": {"1h"}})
 	page := x.o.send("/rooms/shop/message", nil).Body.String()
-	assert.Contains(t, page, `<p>By 192.0.2.1, <time datetime="2021-05-27T15:54:10Z">2021-05-27 15:54:10 UTC</time>; until <time datetime="2021-05-27T16:54:10Z">`)
+	assert.Contains(t, page, `<p>By an operator at 192.0.2.1, <time datetime="2021-05-27T15:54:10Z">2021-05-27 15:54:10 UTC</time>; until <time datetime="2021-05-27T16:54:10Z">`)
 	require.Contains(t, page, `<button name="reset" value="message">Remove the message…</button>`)
 	x.do("ask", url.Values{"page": {"message"}, "reset": {"message"}})
 	assert.Empty(t, x.g.shop.Room.Queue().Settings().Message)

@@ -43,8 +43,8 @@ func (a *api) roomFrame(r *http.Request, of Room, path string) dashboard.Frame {
 		b.Keep = a.keepMessage(of, path)
 	}
 	b.State, b.Tone = stateOf(s, &n.Settings)
-	if s.Reason == estimate.QueueAll {
-		b.Until = overrides.Of(of.Describe().Configuration).By["queue_all"].Until
+	if words, page := remedyOf(s.Reason); words != "" && page != path {
+		b.Remedy = &dashboard.Tab{Name: words, Path: pageOf(of, page)}
 	}
 	f := a.frame(r, b.Name)
 	shown := slices.Clone(tabs)

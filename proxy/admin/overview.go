@@ -131,6 +131,23 @@ func reasonOf(s StatusJSON) string {
 	return ""
 }
 
+// remedyOf is what operators can do about the reason why people wait: in words, and the page of the
+// room where they do it; "" where no page of the room does it.
+func remedyOf(why estimate.Reason) (words, page string) {
+	switch why {
+	case estimate.LimitReached, estimate.PerMinuteLimit, estimate.OriginSlow, estimate.MethodRejects, estimate.ActiveHeld:
+		return "Change limits…", "limits"
+	case estimate.QueueAll:
+		return "Let people in again…", ""
+	case estimate.EventHolds:
+		return "See the event…", "events"
+	case estimate.SoldOut:
+		return "Change what there is…", "message"
+	default:
+		return "", ""
+	}
+}
+
 // toldNow is the wait that somebody is told who comes now, in words.
 func toldNow(n *estimate.Numbers) string {
 	if !n.Queueing() {

@@ -131,6 +131,7 @@ func (a *api) statusOf(of Room, n *estimate.Numbers) StatusJSON {
 	if most := n.Settings.Slots(); reason == estimate.LimitReached && n.Active > most {
 		s.ReasonText = fmt.Sprintf("More people are in than the limit now allows: %d, of at most %d (total_active_users). Nobody is thrown out, and nobody is let in until fewer than %d are in.", n.Active, most, most)
 	}
+	s.ReasonText += endOf(of, reason)
 	switch {
 	case of.Queue().Suspended():
 		s.Status = suspended
@@ -157,6 +158,22 @@ func (a *api) statusOf(of Room, n *estimate.Numbers) StatusJSON {
 	}
 	s.addPressure(n, of.Queue().Slowed())
 	return s
+}
+
+// holding are the settings by which operators hold people, by what a room with them tells.
+var holding = map[estimate.Reason]string{estimate.QueueAll: "queue_all", estimate.ActiveHeld: "hold_active"}
+
+// endOf says when a hold of operators ends; "" where people wait for something else.
+func endOf(of Room, why estimate.Reason) string {
+	setting, holds := holding[why]
+	if !holds {
+		return ""
+	}
+	until := overrides.Of(of.Describe().Configuration).By[setting].Until
+	if until.IsZero() {
+		return " This lasts until somebody ends it."
+	}
+	return " This ends by itself: " + until.UTC().Format(time.RFC3339) + "."
 }
 
 // bucketTable sums fine buckets up: each of its rows has a whole longest bucket.

@@ -246,10 +246,10 @@ func patchOf(r *http.Request) (patch map[string]json.RawMessage, faults []string
 		f := queue.Setting(name)
 		v, problem := f.Parse(given)
 		if problem != "" {
-			if name == "items" {
-				given = "a list"
+			if name != "items" { // which nobody has written as one text
+				problem = "is " + given + ", which " + problem
 			}
-			faults = append(faults, name+" is "+given+", which "+problem)
+			faults = append(faults, name+" "+problem)
 			continue
 		}
 		patch[name], _ = f.JSON(v) // what was parsed can be written

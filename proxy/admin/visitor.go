@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/fairdoor-gate/fairdoor/proxy/admin/dashboard"
 	"github.com/fairdoor-gate/fairdoor/proxy/overrides"
+	"github.com/fairdoor-gate/fairdoor/queue/estimate"
 )
 
 // searchVisitors answers with the visitors whom an operator looks for; with the page of the only
@@ -62,7 +64,7 @@ var visitorDeeds = map[string]struct {
 	final                bool
 	undo                 string
 }{
-	"ahead": {"Let them in next?", "With their next check-in the next free slot is theirs. Everybody else waits one place longer.", "is ahead of everybody who waits.", false, "back"},
+	"ahead": {"Let them in next?", "When their page asks next, the next free slot is theirs. Everybody else waits one place longer.", "is ahead of everybody who waits.", false, "back"},
 	"back":  {"Give them back their own place?", "They wait where they would be if nobody had put them ahead.", "has their own place again.", false, "ahead"},
 	"renew": {"Renew their session?", "It lasts as long as if they had asked for a page now.", "has a renewed session.", true, ""},
 	"end":   {"End their session?", "They are out, or out of the exact line, and come back as a newcomer.", "is out.", true, ""},
@@ -82,6 +84,12 @@ func (a *api) askAboutVisitor(w http.ResponseWriter, r *http.Request, of Room) {
 	page := pageOf(of, "visitors/"+url.PathEscape(code))
 	q := dashboard.Question{Frame: a.roomFrame(r, of, "-"), Action: page + "/change", Back: page, Text: deed.text, Final: deed.final, Fields: map[string]string{"do": what}}
 	q.Title = code + ": " + deed.question
+	if s := a.statusOf(of, of.Queue().Numbers()); what == "ahead" && s.Reason != estimate.NoReason && s.Reason != estimate.KeptForPeopleAhead {
+		q.Warnings = []string{"No slot is free now, so they go on waiting, as the first. " + s.ReasonText}
+		if s.Reason == estimate.LimitReached {
+			q.Warnings = append(q.Warnings, fmt.Sprintf("To have them in at once, put them first, and then raise total_active_users to %d.", s.ActiveUsers+1))
+		}
+	}
 	a.show(q.Write(w, r))
 }
 

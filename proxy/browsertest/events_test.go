@@ -150,6 +150,7 @@ func (s *script) events(w http.ResponseWriter, r *http.Request) {
 func (s *script) send(event, data string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	require.NotNil(s.t, s.open, "a stream is open")
 	s.open <- fmt.Sprintf("event: %s\ndata: %s\n\n", event, strings.ReplaceAll(data, "\n", ""))
 }
 

@@ -320,6 +320,7 @@ func TestNothingOnThePageMovesInTheFirstSeconds(t *testing.T) {
 			browsertest.Call(tab, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: shifts})
 			tab.Look(browsertest.Light, 390, 844)
 			tab.Open(s.url)
+			s.until(func(_, streams int) bool { return streams > 0 }, "the page listens")
 			for i, state := range states[1:] {
 				tab.Until(fmt.Sprintf(`performance.now() > %d`, 1000+3000*i))
 				s.tell(state)

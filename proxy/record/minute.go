@@ -2,6 +2,7 @@ package record
 
 import (
 	"encoding/json"
+	"net/netip"
 	"regexp"
 	"time"
 
@@ -131,6 +132,14 @@ func WithMoments(text string, write func(time.Time) string) string {
 		}
 		return write(at)
 	})
+}
+
+// AuthorInWords is who has made a change: operators who give no name are known by their address alone.
+func AuthorInWords(by string) string {
+	if _, err := netip.ParseAddr(by); err == nil {
+		return "an operator at " + by
+	}
+	return by
 }
 
 // Excerpt is what a record has of a room in a time, in order.

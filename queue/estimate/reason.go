@@ -42,7 +42,7 @@ var reasons = []reason{
 		func(n *Numbers) bool { return n.Paused }},
 	{ActiveHeld, "Operators hold everybody new, and those who are in are held too, or leave when their sessions end (hold_active).",
 		func(n *Numbers) bool { return n.Settings.HoldActive != queue.HoldOff }},
-	{QueueAll, "Operators hold everybody new, until they let people in again (queue_all).",
+	{QueueAll, "Operators hold everybody new (queue_all).",
 		func(n *Numbers) bool { return n.Settings.HeldByOperators() }},
 	{EventHolds, "An event is about to start: everybody new is held until it does.",
 		func(n *Numbers) bool { return n.Settings.Event.HoldsNew }},

@@ -22,10 +22,10 @@ type Frame struct {
 // Banner says which room a page is about, and how it stands.
 type Banner struct {
 	Name   string
-	State  string    // in words
-	Tone   string    // of the state: calm, busy or alarm
-	Reason string    // in a sentence; "" where nobody has to wait
-	Until  time.Time // when a hold of operators ends by itself; zero for never
+	State  string // in words
+	Tone   string // of the state: calm, busy or alarm
+	Reason string // in a sentence; "" where nobody has to wait
+	Remedy *Tab   // what operators can do about the reason, and where; nil for nothing, and where they are there
 	Tabs   []Tab
 
 	OutOfDate string            // says that the message may be; "" where it is not

@@ -20,7 +20,8 @@ var words = template.FuncMap{
 		told := record.WithMoments(template.HTMLEscapeString(text), func(at time.Time) string { return string(formatTime(at)) })
 		return template.HTML(told) //nolint:gosec // it is escaped
 	},
-	"plain": record.SettingInWords,
+	"plain":  record.SettingInWords,
+	"author": record.AuthorInWords,
 }
 
 // formatTime is a moment, which the script tells as the viewer's clock does.

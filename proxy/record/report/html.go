@@ -18,7 +18,7 @@ import (
 var source string
 
 var page = template.Must(template.New("report").Funcs(template.FuncMap{
-	"seconds": Seconds, "percent": percent, "number": number, "plain": record.SettingInWords, "signed": signed, "minutes": minutes,
+	"seconds": Seconds, "percent": percent, "number": number, "plain": record.SettingInWords, "author": record.AuthorInWords, "signed": signed, "minutes": minutes,
 	"round": func(s float64) int { return int(math.Round(s)) },
 }).Parse(source))
 
