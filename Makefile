@@ -91,11 +91,11 @@ test-real:
 	cd $(PROVIDER) && $(GO_TEST) ./...
 
 MINUTES ?= 60
-soak: setup ## what takes long: crowds and faults before real gates, Firefox and WebKitGTK, the checker of the W3C, k6, and, after more fixed worlds, for MINUTES=60 sales with faults in virtual time that nobody has seen before; says how many years these were, and which seeds broke a promise
+soak: setup ## what takes long: crowds and faults before real gates, Firefox and WebKitGTK, the checker of the W3C, k6, oauth2-proxy, and, after more fixed worlds, for MINUTES=60 sales with faults in virtual time that nobody has seen before; says how many years these were, and which seeds broke a promise
 	.ci/setup firefox-esr java WebKitWebDriver Xvfb
 	go test -count 1 -tags soak ./proxy/endtoend -raced
 	go test -count 1 -tags soak -run 'OtherBrowser|Firefox|AreHTML' ./proxy/browsertest ./examples/iframe
-	go test -count 1 -tags soak ./examples/load-k6
+	go test -count 1 -tags soak ./examples/load-k6 ./examples/oidc
 	go test -count 1 -v -timeout $$(($(MINUTES) + 20))m -run "TestTheSameSeedHasTheSameHistory|TestPromisesHold" ./proxy/world -soak $(MINUTES)m
 
 setup:
