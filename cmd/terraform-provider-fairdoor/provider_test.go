@@ -261,9 +261,11 @@ func TestWhoseGateCannotBeAskedIsToldWhatToDo(t *testing.T) {
 
 func TestAGateThatIsStillToBeMadeCanBePlannedFor(t *testing.T) {
 	t.Parallel()
-	_, planned, told := begin(t, block{"address": unknown}).plans(aRoom, block{"name": "shop", "queue_all": true})
-	assert.Empty(t, told)
-	assert.False(t, planned.IsNull())
+	for _, of := range []block{{"address": unknown}, {"address": porttest.Address(t)}} {
+		_, planned, told := begin(t, of).plans(aRoom, block{"name": "shop", "total_active_users": unknown, "queue_all": true})
+		assert.Empty(t, told)
+		assert.False(t, planned.IsNull())
+	}
 }
 
 func TestTheVariablesOfTheProgramSayWhichGate(t *testing.T) {
