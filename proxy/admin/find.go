@@ -102,7 +102,47 @@ func (a *api) findIn(ctx context.Context, of Room, q string) ([]FoundVisitor, er
 			list[at].Story = slices.Concat(v.Story, now)
 		}
 	}
+	for i := range list {
+		list[i].Story = gathered(list[i].Story)
+	}
 	return list, failed
+}
+
+// mostAlike is of how many sentences that is at most which happens again and again in a story.
+const mostAlike = 4
+
+// gathered is a story in which what happened several times in a row, in the same words, is told once,
+// with how often it happened again and when it did last.
+func gathered(story []Sentence) (short []Sentence) {
+	for len(story) > 0 {
+		of, times := 1, 1
+		for n := 1; n <= mostAlike && times == 1; n++ {
+			of, times = n, timesAlike(story, n)
+		}
+		if times == 1 {
+			short, story = append(short, story[0]), story[1:]
+			continue
+		}
+		again := Sentence{"The same happened again, at last", story[of*(times-1)].At}
+		if times > 2 {
+			again.Text = fmt.Sprintf("The same happened %d times more, at last", times-1)
+		}
+		if again.At.IsZero() {
+			again.Text = strings.TrimSuffix(again.Text, ", at last") + "."
+		}
+		short, story = append(append(short, story[:of]...), again), story[of*times:]
+	}
+	return short
+}
+
+// timesAlike is how often the first n sentences of a story are there in a row, by their words.
+func timesAlike(story []Sentence, n int) (times int) {
+	same := func(a, b Sentence) bool { return a.Text == b.Text }
+	times = 1
+	for n*(times+1) <= len(story) && slices.EqualFunc(story[:n], story[n*times:n*(times+1)], same) {
+		times++
+	}
+	return times
 }
 
 // findPresent finds those who are there. Those who wait are found even if the store does not answer.

@@ -186,7 +186,7 @@ func (f *Feature) past(ctx context.Context, of admin.Room, text string) []admin.
 	is := func(l *line) bool {
 		return l.Room == of.Queue().Name() && (isCode && l.Code == code || l.Label != "" && strings.Contains(strings.ToLower(l.Label), text))
 	}
-	found := found{at: map[string]int{}}
+	found := found{at: map[string]int{}, told: map[string]*told{}}
 	if err := f.read(ctx, code, func(l *line) {
 		if is(l) {
 			found.add(l)
@@ -202,7 +202,8 @@ func (f *Feature) past(ctx context.Context, of admin.Room, text string) []admin.
 		}
 	}
 	for k, s := range f.stories {
-		if l := s.line(k.room, s.seen, noted); l.Told != nil && is(&l) {
+		if l := s.line(k.room, s.seen, waiting); l.Told != nil && is(&l) {
+			l.Told = nil // which the gate knows of those who are there
 			found.add(&l)
 		}
 	}
@@ -233,7 +234,8 @@ func (f *Feature) read(ctx context.Context, code string, each func(*line)) error
 // found are the visitors whom a search has found, with their stories.
 type found struct {
 	list []admin.FoundVisitor
-	at   map[string]int // in the list, by support code
+	at   map[string]int   // in the list, by support code
+	told map[string]*told // what they were told last
 }
 
 // add adds a line to the story of its visitor. Lines come in the order in which they were written;
@@ -249,5 +251,6 @@ func (f *found) add(l *line) {
 		f.at[l.Code], f.list = at, append(f.list, admin.FoundVisitor{Room: l.Room, SupportCode: l.Code, Status: admin.StatusGone})
 	}
 	v := &f.list[at]
-	v.Label, v.Story = cmp.Or(l.Label, v.Label), append(v.Story, l.sentences()...)
+	v.Label, v.Story = cmp.Or(l.Label, v.Label), append(v.Story, l.sentences(f.told[l.Code])...)
+	f.told[l.Code] = cmp.Or(l.Told, f.told[l.Code])
 }

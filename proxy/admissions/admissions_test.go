@@ -78,11 +78,10 @@ func TestTheStoryOfAVisitorWhoWaitedAndGotIn(t *testing.T) {
 	require.True(t, v.Get("/").In())
 	status, text := story(f, code, "let in")
 	assert.Equal(t, "active", status)
-	came, after, _ := strings.Cut(text, "Last they were told: ")
+	came, after, _ := strings.Cut(text, "They asked 3 times, and were told ")
 	assert.Contains(t, came, "They came 15:54:12\nThey were told: Nobody is ahead of them, and")
 	assert.Contains(t, came, "Every slot is taken")
-	assert.Contains(t, after, "Nobody is ahead of them")
-	assert.Contains(t, after, ", 15:54:32\nThey were let in, after 40s 15:54:52\n")
+	assert.Contains(t, after, "the same at last 15:54:32\nThey were let in, after 40s 15:54:52\n")
 	assert.Equal(t, 1, strings.Count(text, "let in"))
 
 	f.Pass(24 * time.Hour)
@@ -99,11 +98,42 @@ func TestWhoAsksNoLongerIsFoundAllTheSame(t *testing.T) {
 	f.Pass(5 * time.Minute)
 	status, text := story(f, code, "asked no longer")
 	assert.Equal(t, "gone", status)
-	assert.Contains(t, text, "They had asked last 15:54:12")
+	assert.Contains(t, text, "They asked 2 times, and were told the same at last 15:54:12\nThen they asked no longer")
 	require.False(t, v.Get("/").In())
 	status, text = story(f, code, "a place of theirs")
 	assert.Equal(t, "waiting", status)
 	assert.Contains(t, text, "They had got that place 15:54:1")
+}
+
+func TestWhatWasToldAtLastIsThereIfItIsNotTheSame(t *testing.T) {
+	f := start(t, t.TempDir(), gatetest.Room(gatetest.RevokeEnabled))
+	in := f.Full()
+	first, v := f.Waits(), f.Waits()
+	f.Pass(20 * time.Second)
+	code := codeOf(v)
+	require.False(t, first.Get("/").In())
+	in[0].Leaves()
+	f.Pass(20 * time.Second)
+	require.True(t, first.Get("/").In())
+	require.False(t, v.Get("/").In())
+	_, text := story(f, code, "They asked 3 times, last 15:54:52")
+	assert.Equal(t, 1, strings.Count(text, "Their page says"), text)
+	assert.NotContains(t, text, "at last", "how they stand now is told once")
+	f.Pass(5 * time.Minute)
+	story(f, code, "They asked 3 times, and were told at last: 1 person is ahead of them, and they wait about 1 min, 15:54:52")
+}
+
+func TestWhatHappensAgainAndAgainIsToldOnce(t *testing.T) {
+	f := start(t, t.TempDir())
+	v := f.Waiter()
+	code := codeOf(v)
+	for range 4 {
+		f.Pass(20 * time.Minute)
+		require.True(t, v.Get("/").In())
+	}
+	f.Pass(20 * time.Minute)
+	_, text := story(f, code, "The same happened 2 times more, at last ")
+	assert.Equal(t, 1, strings.Count(text, "They were let in 16:34:12"), text)
 }
 
 // enters has a visitor get in who waits, and returns their code.
@@ -151,7 +181,7 @@ func TestTheLogOutlivesTheGate(t *testing.T) {
 	v.Get("/")
 	f.Close()
 	again := start(t, dir)
-	_, text := story(again, strings.ToLower(code), "Last they were told: Nobody is ahead of them")
+	_, text := story(again, strings.ToLower(code), "They asked 3 times, and were told the same at last")
 	assert.Contains(t, text, "They came 15:54:12")
 	again.Pass(31 * 24 * time.Hour)
 	assert.Empty(t, found(again, code), "it is kept for so long, and no longer")

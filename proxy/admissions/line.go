@@ -20,6 +20,7 @@ const (
 	missing what = "missing" // somebody who waited asks no longer
 	ended   what = "ended"   // a session, as nothing more was asked for
 	noted   what = "noted"   // nothing new: what somebody was told last by the gate's end
+	waiting what = "waiting" // nothing new of somebody who is there; in no file
 	left         = what(feature.Left)
 	revoked      = what(feature.Revoked)
 	removed      = what(feature.Removed)
@@ -37,6 +38,7 @@ type line struct {
 	Waited time.Duration   `json:"waited,omitempty"` // until they were let in
 	Ahead  bool            `json:"ahead,omitempty"`  // they were let in before others
 	Told   *told           `json:"told,omitempty"`   // as they came; in other lines what they were told last
+	Asked  int             `json:"asked,omitempty"`  // how often, since they came; in lines with what they were told last
 }
 
 // told is what somebody was told.
@@ -46,8 +48,8 @@ type told struct {
 	Minutes *int      `json:"minutes,omitempty"` // that they wait
 }
 
-// sentences tell a line to people.
-func (l *line) sentences() (list []admin.Sentence) {
+// sentences tell a line to people, behind what was told of their visitor before.
+func (l *line) sentences(before *told) (list []admin.Sentence) {
 	say := func(text string, at time.Time) { list = append(list, admin.Sentence{Text: text, At: at}) }
 	if l.What == arrived {
 		if l.Since.IsZero() {
@@ -59,14 +61,26 @@ func (l *line) sentences() (list []admin.Sentence) {
 		if l.Told != nil {
 			say("They were told: "+l.Told.String()+".", time.Time{})
 		}
-		say(l.Why.Sentence(), time.Time{})
+		if l.Why != estimate.NoReason {
+			say(l.Why.Sentence(), time.Time{})
+		}
 		return list
 	}
-	if l.Told != nil {
-		say("Last they were told: "+l.Told.String()+",", l.Told.At)
+	asked := "They asked again"
+	if l.Asked > 1 {
+		asked = fmt.Sprintf("They asked %d times", l.Asked)
+	}
+	switch {
+	case l.Told == nil:
+	case before != nil && before.String() == l.Told.String():
+		say(asked+", and were told the same at last", l.Told.At)
+	default:
+		say(asked+", and were told at last: "+l.Told.String()+",", l.Told.At)
 	}
 	switch l.What {
 	case arrived, noted:
+	case waiting:
+		say(asked+", last", l.At)
 	case endless:
 		say("They came, and are in the endless line, where nobody is let in: a rule of the room flags them", l.At)
 	case letIn:
@@ -82,7 +96,7 @@ func (l *line) sentences() (list []admin.Sentence) {
 		say("They were turned away", l.At)
 		say(l.Why.Sentence(), time.Time{})
 	case missing:
-		say("Then they asked no longer, and were not counted any more. They had asked last", l.At)
+		say("Then they asked no longer, and were not counted any more.", time.Time{})
 	case left:
 		say("Their page said goodbye, or they gave up their place", l.At)
 	case ended:

@@ -37,11 +37,16 @@ type story struct {
 	due         time.Time // until when they have to ask again, or their session ends
 	left        time.Time // when they said goodbye; zero for those who have not, or have come back
 	told        *told     // at last, if they were told anything since they came
+	asked       int       // how often, since they came
 }
 
 // line is a line about them.
 func (s *story) line(room string, at time.Time, kind what) line {
-	return line{At: at.UTC(), Room: room, Code: s.code, Label: s.label, What: kind, Told: s.told}
+	l := line{At: at.UTC(), Room: room, Code: s.code, Label: s.label, What: kind, Told: s.told}
+	if s.told != nil {
+		l.Asked = s.asked
+	}
+	return l
 }
 
 var errFull = errors.New("too many visitors are there to follow another")
@@ -106,9 +111,10 @@ func (f *Feature) takeWaiting(k key, s *story, m *moment, came bool) {
 	if until := t.CountedUntil.Time(); until.After(s.due) {
 		s.due = until
 	}
-	if !came {
+	if s.asked++; !came {
 		return
 	}
+	s.asked = 1
 	l := s.line(k.room, m.At, arrived)
 	if l.Why = m.numbers.Reason(); m.What == metrics.Endless {
 		l.What, l.Why = endless, ""
