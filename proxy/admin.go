@@ -125,7 +125,7 @@ func (a adminRoom) Disconnect(id queue.ID) { a.room.PutOut(a.gate.o.Clock(), id)
 
 // Preview implements admin.Room.
 func (a adminRoom) Preview(now time.Time, state, language, message string) (page []byte, policy string, found bool) {
-	return a.room.Setup().Pages.Preview(now, state, language, message, a.room.Queue.Numbers().Items())
+	return a.room.Setup().Pages.Preview(now, a.room.Queue.Numbers(), state, language, message)
 }
 
 // SupportCode implements admin.Room.

@@ -267,3 +267,20 @@ func TestThePreviewOfThePageHasWhatThereIsToBuy(t *testing.T) {
 	f.Pass(time.Second)
 	assert.Contains(t, f.API(http.MethodGet, "/rooms/shop/preview?state=fifo&lang=de", "", nil).Body, "Stalls")
 }
+
+func TestThePreviewBeginsWithThePageOfSomebodyWhoComesNow(t *testing.T) {
+	f := gatetest.Start(t)
+	now := func() string { return f.API(http.MethodGet, "/rooms/shop/preview?lang=en&message=Hello", "", nil).Body }
+	f.Full()
+	for range 4 {
+		f.Waits()
+	}
+	f.Pass(20 * time.Second)
+	assert.Regexp(t, `(?s)>Hello<.*>about 5 of 5<`, now())
+	require.Equal(t, http.StatusOK, f.Patch(`{"queue_all": true}`).Status)
+	f.Pass(time.Second)
+	assert.Contains(t, now(), ">Admissions are paused at the moment.<")
+	require.Equal(t, http.StatusOK, f.Patch(`{"queue_all": false, "queueing_method": "reject"}`).Status)
+	f.Pass(time.Second)
+	assert.Contains(t, now(), ">Nobody can come in right now<")
+}

@@ -12,6 +12,7 @@
 //	overview.go     the dashboard: the page of all rooms
 //	now.go          the pages of a room
 //	message.go      what those who wait are told, with the page that they see
+//	preview.go      that page in the states that it can have
 //	past.go         what they show of the last hours
 //	happening.go    what they show of events, and the origin's pace
 //	pressure.go     whether the origin is slow, and the limits that are proposed

@@ -194,7 +194,7 @@ func TestGateThatDrainsIsLiveAndNotReady(t *testing.T) {
 
 // Preview shows what it was asked for.
 func (s *shop) Preview(_ time.Time, state, language, message string) (page []byte, policy string, found bool) {
-	return []byte(state + ", " + language + ", " + message), "default-src 'none'", state == "fifo"
+	return []byte(state + ", " + language + ", " + message), "default-src 'none'", state == "" || state == "fifo"
 }
 
 // SupportCode is of the first letters of an id.

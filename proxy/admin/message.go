@@ -12,7 +12,6 @@ import (
 
 	"github.com/fairdoor-gate/fairdoor/proxy/admin/dashboard"
 	"github.com/fairdoor-gate/fairdoor/proxy/overrides"
-	"github.com/fairdoor-gate/fairdoor/proxy/reply"
 	"github.com/fairdoor-gate/fairdoor/queue"
 	"github.com/fairdoor-gate/fairdoor/templates"
 )
@@ -22,12 +21,7 @@ func (a *api) showMessage(w http.ResponseWriter, r *http.Request, of Room) {
 	s, d, asked := byOperators(of.Queue().Settings()), of.Describe(), r.URL.Query()
 	message := queue.Setting("message")
 	v := dashboard.Message{
-		Frame: a.roomFrame(r, of, "message"), Was: s.Message, Text: s.Message, Max: message.Max, State: usualState(&s), Language: d.Language, Custom: d.Config.Page != nil,
-	}
-	for _, state := range templates.States() {
-		if !slices.Contains(v.States, state.Name) {
-			v.States = append(v.States, state.Name)
-		}
+		Frame: a.roomFrame(r, of, "message"), Was: s.Message, Text: s.Message, Max: message.Max, Language: d.Language, Custom: d.Config.Page != nil, States: stateChoices(),
 	}
 	if doc := overrides.Of(d.Configuration); s.Message != "" && doc.Changes["message"] != nil {
 		v.Author = &dashboard.Override{By: doc.By["message"].By, At: doc.By["message"].At, Until: doc.By["message"].Until}
@@ -97,30 +91,4 @@ func withMessage(r *http.Request, of Room, text []byte, lasts time.Duration) (wi
 	}
 	with, _ = json.Marshal(patch) // which was JSON
 	return with, nil
-}
-
-// usualState is the name of the state in which visitors see a room's page as a rule.
-func usualState(s *queue.Settings) string {
-	switch {
-	case s.HoldActive != queue.HoldOff:
-		return "held"
-	case s.QueueAll:
-		return "queue all"
-	case s.Method == queue.Passthrough:
-		return queue.FIFO.String()
-	}
-	return s.Method.String()
-}
-
-// showPreview answers with the page of a room as visitors see it. It may be framed by the dashboard.
-func (a *api) showPreview(w http.ResponseWriter, r *http.Request, of Room) {
-	asked := r.URL.Query()
-	page, policy, found := of.Preview(a.Clock(), asked.Get("state"), asked.Get("lang"), asked.Get("message"))
-	if !found {
-		reply.Problem(w, http.StatusNotFound, "There is no such state.")
-		return
-	}
-	dashboard.SetHeaders(w.Header(), strings.TrimPrefix(policy+"; sandbox; frame-ancestors 'self'", "; "))
-	w.Header().Set("X-Frame-Options", "SAMEORIGIN")
-	_, _ = w.Write(page) // whoever asked may be gone
 }

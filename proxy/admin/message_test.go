@@ -12,6 +12,7 @@ import (
 
 	"github.com/fairdoor-gate/fairdoor/proxy/overrides"
 	"github.com/fairdoor-gate/fairdoor/queue/room"
+	"github.com/fairdoor-gate/fairdoor/templates"
 )
 
 // answers says yes to a question, with what the operator fills in besides.
@@ -92,4 +93,13 @@ func TestALimitBelowWhoIsInIsToldInPlainWords(t *testing.T) {
 	assert.Contains(t, page, "More people are in than the limit now allows: 3, of at most 2 (total_active_users). Nobody is thrown out, and nobody is let in until fewer than 2 are in.")
 	assert.Contains(t, page, `<p class="state calm">Nobody in line</p>`, "who comes has to wait, and nobody does")
 	assert.Contains(t, o.send("/rooms/shop/limits", nil).Body.String(), "Back to the file: Visitors that may be active at once…")
+}
+
+func TestThePreviewOffersTheStatesInGroupsFromThePresentOn(t *testing.T) {
+	page := (&operator{handler: newGate(t).handler()}).send("/rooms/shop/message", nil).Body.String()
+	assert.Contains(t, page, `<select id="state" name="state"><option value="">of somebody who comes now</option><optgroup label="In order of arrival (fifo)"><option value="fifo">as usual</option>`)
+	for _, state := range templates.States() {
+		assert.Equal(t, 1, strings.Count(page, `<option value="`+state.Name+`">`), state.Name)
+	}
+	assert.Contains(t, page, `src="/rooms/shop/preview?lang=&amp;message=&amp;state="`)
 }

@@ -43,7 +43,7 @@ type Room interface {
 	OrderHeader(d *event.Draw) (event.Header, error)
 	// Disconnect cuts the connections that keep a visitor in the room.
 	Disconnect(id queue.ID)
-	// Preview is pages.Room.Preview.
+	// Preview is pages.Room.Preview, with the room's numbers.
 	Preview(now time.Time, state, language, message string) (page []byte, policy string, found bool)
 	// SupportCode is the support code of a visitor of whose id that is the first half.
 	SupportCode(short [8]byte) string

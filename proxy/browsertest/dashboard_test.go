@@ -220,6 +220,7 @@ func TestTheDashboardOnAPhoneATabletAndADesk(t *testing.T) {
 			tab.Until(`readAgain > 0 || document.querySelector('[data-answer]')`)
 			what := fmt.Sprintf("%s on a %s, %s", name, l.device, l.scheme)
 			assert.Equal(t, l.width, browsertest.Eval[int64](tab, `document.documentElement.scrollWidth`), "%s: nothing is cut off", what)
+			assert.True(t, browsertest.Eval[bool](tab, `[...document.getElementsByName('item.price')].every(price => price.clientWidth > 90)`), "%s: a price has room", what)
 			assert.LessOrEqual(t, browsertest.Eval[float64](tab, `shifted`), 0.02, "%s: nothing moves by itself: %s", what, browsertest.Eval[[]string](tab, `movers`))
 			tab.Screenshot(fmt.Sprintf("dashboard-%s-%s-%s", name, l.device, l.scheme))
 			browsertest.Eval[int](tab, `{document.querySelectorAll('details').forEach(d => d.open = true); 0}`)

@@ -42,6 +42,12 @@ type Question struct {
 // A Choice is one of several.
 type Choice struct{ Key, Name string }
 
+// Choices are a group of them.
+type Choices struct {
+	Name    string
+	Choices []Choice
+}
+
 // Times are those for which a change may be made.
 func (Question) Times() []Choice {
 	return []Choice{{"5m", "5 minutes"}, {"10m", "10 minutes"}, {"15m", "15 minutes"}, {"30m", "30 minutes"}, {"1h", "an hour"}, {"4h", "four hours"}}

@@ -61,13 +61,13 @@ type Message struct {
 	Author          *Override // of the message in force; nil for none, and for that of the file
 	Remove          string    // what the button says that takes it away
 	Max             string    // its length, in characters
-	State, Language string    // that are shown
-	States          []string
-	Languages       []Choice // by their codes
-	Custom          bool     // the room has a page of its own
-	Items           []Item   // what there is to buy, and lines for more
-	ItemsWere       string   // as a file has them
-	Preview         string   // the address of the page that is shown
+	State, Language string    // that are shown; State is "" for how the room is now
+	States          []Choices // others, in groups
+	Languages       []Choice  // by their codes
+	Custom          bool      // the room has a page of its own
+	Items           []Item    // what there is to buy, and lines for more
+	ItemsWere       string    // as a file has them
+	Preview         string    // the address of the page that is shown
 }
 
 // Write answers with the page.
