@@ -17,6 +17,7 @@ func (g *Gate) Admin() *admin.Handler {
 	c := admin.Config{
 		Gate: adminGate{g}, Metrics: g.metrics.Handler(), Record: g.o.History, Token: g.o.AdminToken, Clock: g.o.Clock, Log: g.o.Log, Docs: g.o.Docs,
 	}
+	c.File = func() string { return g.current.Load().cfg.File }
 	c.Operators = func() []admin.Operator { return g.current.Load().cfg.Operators }
 	if r, found := has[admin.Record](g); found {
 		c.Record = r

@@ -50,6 +50,7 @@ type Config struct {
 	// SignatureAgents are the agents whose signed requests count as those of verified crawlers: where
 	// each publishes its keys, by its host in lower case; see package signature.
 	SignatureAgents map[string]string
+	File            string           // that operators change for what the dashboard does not; "" for none
 	Operators       []admin.Operator // who have tokens of their own for the admin handler's API
 	Keys            []cookie.Key     // of the tickets; the first seals, all open
 	OriginTimeout   time.Duration    // until an origin's response header; default 60s

@@ -70,7 +70,7 @@ func checkMails(dir string) error {
 // gateConfig turns the program's configuration into the gate's.
 func gateConfig(c *config.Config, keys []cookie.Key) (proxy.Config, error) {
 	gate := proxy.Config{TrustedProxies: c.TrustedProxies, Keys: keys, OriginTimeout: c.OriginTimeout, Transport: origin.Transport(c.Transport), SignRequests: c.SignRequests, PublicHealth: c.PublicHealth, LoadToken: c.LoadToken}
-	gate.TrustedProxiesFile = c.TrustedProxiesFile
+	gate.File, gate.TrustedProxiesFile = c.File, c.TrustedProxiesFile
 	gate.SignatureAgents = map[string]string{}
 	for _, host := range c.SignatureAgents {
 		gate.SignatureAgents[strings.ToLower(host)] = signature.Directory(strings.ToLower(host))

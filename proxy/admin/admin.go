@@ -71,6 +71,8 @@ type Config struct {
 	Log     *zap.Logger
 	Docs    http.Handler // the documentation, at /docs/; nil for none
 
+	File func() string // the configuration's, as operators know it; nil, or "", for none
+
 	Operators func() []Operator // those who have a token of their own; nil for none
 }
 

@@ -210,7 +210,7 @@ func (g *gate) handlerWith(token string) *admin.Handler {
 func (g *gate) handlerAt(token string, clock func() time.Time) *admin.Handler {
 	return admin.New(admin.Config{
 		Gate: g, Metrics: http.NotFoundHandler(), Record: g.record, Token: token, Clock: clock, Log: g.log,
-		Operators: func() []admin.Operator { return g.operators },
+		Operators: func() []admin.Operator { return g.operators }, File: func() string { return "fairdoor.yaml" },
 	})
 }
 

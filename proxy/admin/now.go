@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"slices"
@@ -148,6 +149,11 @@ func overridesOf(d overrides.Document) []dashboard.Override {
 // the query names.
 func (a *api) showEvents(w http.ResponseWriter, r *http.Request, of Room) {
 	v := dashboard.Events{Frame: a.roomFrame(r, of, "events"), Events: eventsOf(of, a.Clock()), Resource: "/api/v1/rooms/" + of.Queue().Name()}
+	file := "the configuration"
+	if a.File != nil {
+		file = cmp.Or(a.File(), file)
+	}
+	v.Planner = "Planned by " + file + ": change or cancel it there, " + ReadAgain
 	v.Cancelled = a.changesOf(r.Context(), of, slices.DeleteFunc(a.lastDay(of), func(c record.Change) bool {
 		name, isEvent := strings.CutPrefix(c.What, ofEvent)
 		return !isEvent || c.To != "" || c.By == overrides.ByFile || eventNamed(of, name).Name != ""

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/overrides"
+	"github.com/fairdoor-gate/fairdoor/queue/event"
 )
 
 func TestAPlannedEventIsChangedAndCancelledAndBroughtBack(t *testing.T) {
@@ -140,4 +141,14 @@ func TestATimedChangeOfATimedChangeIsUndoneForWhatIsLeftOfItsTime(t *testing.T) 
 	require.Equal(t, http.StatusSeeOther, o.send("/rooms/shop/undo", hidden(t, page, "/rooms/shop/undo")).Code)
 	assert.Equal(t, 5, g.shop.Room.Queue().Settings().TotalActiveUsers)
 	assert.WithinDuration(t, first, ends(), time.Second)
+}
+
+func TestAnEventOfTheFileSaysWhereItIsChanged(t *testing.T) {
+	g := newGate(t)
+	planned := event.Event{Name: "sale", Start: now.Add(time.Hour), End: now.Add(2 * time.Hour), FromFile: true}
+	_, err := g.shop.Reload(t.Context(), now, overrides.File{Settings: g.shop.Room.Queue().Settings(), Events: event.List{planned}})
+	require.NoError(t, err)
+	page := (&operator{handler: g.handler()}).send("/rooms/shop/events", nil).Body.String()
+	assert.Contains(t, page, "Planned by fairdoor.yaml: change or cancel it there, and have the gate read it again: systemctl reload fairdoor")
+	assert.NotContains(t, page, "Cancel…")
 }

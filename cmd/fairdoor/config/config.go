@@ -25,6 +25,8 @@ import (
 // everywhere); and into names the key for which the file that is named has the value, or a value on
 // each line: the one is read, and then "", or the other.
 type Config struct {
+	File string `yaml:"-"` // that it was read from; "" for none
+
 	Listen string `yaml:"listen" default:":8080" is:"address" usage:"address visitors connect to"`
 	Admin  string `yaml:"admin" default:"127.0.0.1:9090" is:"address" usage:"address of the admin API"`
 	// AdminToken is the bearer token that the admin API asks for, "" for none. Where Admin is not a

@@ -53,7 +53,7 @@ type TemplateFault struct {
 // is wrong, and the Config then nil; the warnings are there in either case.
 func Load(o Options) (*Config, []Warning, error) {
 	d := &loader{Options: o, given: map[string]*value{}}
-	c := &Config{}
+	c := &Config{File: o.File}
 	top := d.note(&value{Position: Position{Source: o.File}, of: topKey, node: &yaml.Node{Kind: yaml.MappingNode}, overridable: true})
 	if o.File != "" {
 		top.readFile()

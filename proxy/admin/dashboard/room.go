@@ -86,6 +86,7 @@ type Events struct {
 	Frame
 	Events    []Event
 	Cancelled []Change // by which events went in the last day
+	Planner   string   // says where an event is changed that is not changed here
 	Form      EventForm
 	Resource  string // of the API
 }
