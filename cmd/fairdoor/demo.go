@@ -20,7 +20,9 @@ import (
 	"github.com/fairdoor-gate/fairdoor/cmd/fairdoor/config"
 	"github.com/fairdoor-gate/fairdoor/cmd/fairdoor/demo"
 	"github.com/fairdoor-gate/fairdoor/cookie"
+	"github.com/fairdoor-gate/fairdoor/proxy/admin/client"
 	"github.com/fairdoor-gate/fairdoor/queue"
+	"github.com/fairdoor-gate/fairdoor/queue/event"
 	"github.com/fairdoor-gate/fairdoor/queue/memstore"
 )
 
@@ -34,11 +36,12 @@ func newDemoCommand() *cobra.Command {
 	d := demonstration{settings: pflag.NewFlagSet("demo", pflag.ContinueOnError)}
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "Try it: a sample site with three places and a gate in front",
-		Long: `Try it: a sample site and a gate in front of it, in one process that leaves
+		Short: "Try it: a sample site with Fairdoor in front, and the dashboard",
+		Long: `Try it: a sample site with Fairdoor in front of it, in one process that leaves
 nothing on disk. Three visitors are let in; whoever else comes waits. A crowd
-waits for a second room, and a sale is planned: the dashboard shows it all. With
---waitlist people sign up first, and only those who were invited are let in.`,
+waits for another part of the site, and a sale is planned: the dashboard shows it
+all. With --waitlist people sign up first, and only those who were invited are
+let in.`,
 		Example: "  fairdoor demo\n  fairdoor demo --crowd 12 --queueing-method random\n  fairdoor demo --waitlist",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -89,6 +92,11 @@ func (d *demonstration) run(ctx context.Context, stdout, stderr io.Writer) error
 	if err != nil {
 		return err
 	}
+	if !d.waitlist {
+		if err = planSale(ctx, s.at.operators); err != nil {
+			return errors.Join(err, s.stop())
+		}
+	}
 	out.print(d.welcome(s.at.visitors, s.at.operators))
 
 	ctx, cancel := context.WithCancel(ctx)
@@ -111,11 +119,7 @@ func (d *demonstration) run(ctx context.Context, stdout, stderr io.Writer) error
 
 // startGate starts a gate in front of the site.
 func (d *demonstration) startGate(ctx context.Context, origin net.Addr, stderr io.Writer) (*server, error) {
-	start := time.Now().Add(30 * time.Minute).Truncate(time.Minute)
-	outside := map[string]string{
-		"ORIGIN": "http://" + origin.String(), "STATE_DIR": d.dir, "METHOD": d.method,
-		"PREQUEUE": start.Add(-10 * time.Minute).Format(time.RFC3339), "START": start.Format(time.RFC3339), "END": start.Add(time.Hour).Format(time.RFC3339),
-	}
+	outside := map[string]string{"ORIGIN": "http://" + origin.String(), "STATE_DIR": d.dir, "METHOD": d.method}
 	c, _, err := config.Load(config.Options{
 		File: "demo.yaml", ReadFile: func(string) ([]byte, error) { return demo.Configuration(d.waitlist), nil },
 		Flags: d.settings, Env: func(name string) (string, bool) { value, ok := outside[name]; return value, ok },
@@ -147,6 +151,17 @@ func (d *demonstration) startGate(ctx context.Context, origin net.Addr, stderr i
 		closeListeners(listeners)
 	}
 	return s, err
+}
+
+// planSale plans a sale of tickets, as operators do: they can change and cancel it.
+func planSale(ctx context.Context, operators net.Addr) error {
+	start := time.Now().Add(30 * time.Minute).Truncate(time.Minute)
+	sale := event.Event{Name: "sale", Description: "The last tickets", Prequeue: start.Add(-10 * time.Minute), Start: start, End: start.Add(time.Hour), Shuffle: true}
+	api := client.API{URL: "http://" + reachable(operators), As: "the demo"}
+	if err := api.Order(ctx, http.MethodPost, client.Path("rooms", "tickets", "events"), sale, nil); err != nil {
+		return fmt.Errorf("planning a sale: %w", err)
+	}
+	return nil
 }
 
 // site is the sample site at work.
@@ -195,12 +210,9 @@ func (l *lines) print(text string) {
 
 // welcome returns the text that says what there is to try.
 func (d *demonstration) welcome(visitors, operators net.Addr) string {
+	at, admin := local(visitors), local(operators)
 	if d.waitlist {
-		return welcomeToWaitlist(visitors, operators)
-	}
-	at, admin := reachable(visitors), "http://"+reachable(operators)
-	if host, port, err := net.SplitHostPort(at); err == nil && host == "127.0.0.1" {
-		at = "localhost:" + port
+		return welcomeToWaitlist(at, admin)
 	}
 	names := "another browser, or a private window"
 	if other := demo.OtherVisitor(at, "ada"); other != "" {
@@ -210,41 +222,45 @@ func (d *demonstration) welcome(visitors, operators net.Addr) string {
 	if d.crowd > 0 {
 		others = fmt.Sprintf("The crowd       %d simulated visitors who come, stay a while, and come again", d.crowd)
 	}
-	return fmt.Sprintf(`A sample site with three places, and a gate in front of it.
+	return fmt.Sprintf(`A sample site, and Fairdoor in front of it. It guards two parts of the site: each is a room,
+which so many people may be in at once. Whoever else comes waits in its line.
 
-  The dashboard   %[3]s/
-                  Two rooms, a crowd that waits for one of them, and a sale that is planned: all is
-                  seen and changed there.
-  Come in         http://%[1]s
-  As others       %[2]s
-                  Each of these names is a visitor of its own. So is another browser, or a private
-                  window; but tabs and windows that share cookies share one place.
-  See the line    %[3]s/api/v1/rooms/demo/status
-                  or: fairdoor status --admin %[4]s
-  Let more in     curl -X PATCH -H 'Content-Type: application/json' \
-                       -d '{"total_active_users": 5}' %[3]s/api/v1/rooms/demo
-  %[5]s
+  The dashboard   http://%[2]s/
+                  See who waits and why, let more people in, hold everybody, change the planned sale.
+  Visit           http://%[1]s/         the room demo: three may be in at once
+                  http://%[1]s/tickets  the room tickets: a crowd waits there
+  As others       %[3]s
+                  Each of these addresses is another visitor. Tabs of one browser are the same visitor.
+  In a terminal   fairdoor status --admin %[2]s
+  %[4]s
   Stop            Ctrl-C
 
-`, at, names, admin, reachable(operators), others)
+`, at, admin, names, others)
 }
 
 // welcomeToWaitlist is welcome with a waitlist.
-func welcomeToWaitlist(visitors, operators net.Addr) string {
-	return fmt.Sprintf(`A sample site for those who were invited, and a gate with its waitlist in front.
+func welcomeToWaitlist(at, admin string) string {
+	return fmt.Sprintf(`A sample site for those who were invited, and Fairdoor with a waitlist in front of it.
 
   The dashboard   http://%[2]s/rooms/demo/waitlist
-                  Who is on the waitlist: invite them, plan invites, read the mails.
-  Come in         http://%[1]s
-                  Sign up there, with any address: no mail leaves this machine.
+                  See who is on the waitlist, invite them, plan invites.
+  Sign up         http://%[1]s/
+                  With any address: no mail leaves this machine.
   Read the mails  http://%[2]s/rooms/demo/waitlist/mails
                   The links in them confirm the address, bring you back, and accept the invite.
-  Invite          fairdoor waitlist release demo --count 1 --admin %[2]s
-                  or: curl -X POST -H 'Content-Type: application/json' -d '{"count": 1}' \
-                           http://%[2]s/api/v1/waitlists/demo/release
+  In a terminal   fairdoor waitlist release demo --count 1 --admin %[2]s
   Stop            Ctrl-C
 
-`, reachable(visitors), reachable(operators))
+`, at, admin)
+}
+
+// local is an address to connect to from this machine, by the name localhost if it is that of IPv4.
+func local(a net.Addr) string {
+	at := reachable(a)
+	if host, port, err := net.SplitHostPort(at); err == nil && host == "127.0.0.1" {
+		return "localhost:" + port
+	}
+	return at
 }
 
 // reachable is an address to connect to from this machine.

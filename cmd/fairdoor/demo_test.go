@@ -28,9 +28,9 @@ type runningDemo struct {
 }
 
 var (
-	comeIn  = regexp.MustCompile(`Come in +http://localhost(:\d+)`)
-	seeLine = regexp.MustCompile(`See the line +(http://\S+)`)
-	placed  = regexp.MustCompile(`^\d\d:\d\d:\d\d .* (\d+) in$`)
+	visit     = regexp.MustCompile(`(?:Visit|Sign up) +http://localhost(:\d+)/`)
+	dashboard = regexp.MustCompile(`The dashboard +http://localhost(:\d+)/`)
+	placed    = regexp.MustCompile(`^\d\d:\d\d:\d\d .* (\d+) in$`)
 )
 
 // startDemo runs `fairdoor demo` until the test ends.
@@ -51,11 +51,11 @@ func startDemo(t *testing.T, args ...string) runningDemo {
 		defer close(log)
 		var at [2]string
 		for lines := bufio.NewScanner(reader); lines.Scan(); {
-			if m := comeIn.FindStringSubmatch(lines.Text()); m != nil {
+			if m := visit.FindStringSubmatch(lines.Text()); m != nil {
 				at[0] = "http://127.0.0.1" + m[1]
 			}
-			if m := seeLine.FindStringSubmatch(lines.Text()); m != nil {
-				at[1] = m[1]
+			if m := dashboard.FindStringSubmatch(lines.Text()); m != nil {
+				at[1] = "http://127.0.0.1" + m[1]
 			}
 			if strings.Contains(lines.Text(), "Ctrl-C") {
 				said <- at
@@ -163,7 +163,7 @@ func TestTheDemosCrowdQueues(t *testing.T) {
 			Queued int    `json:"estimated_queued_users"`
 			Active int    `json:"activeUsers"`
 		}
-		answer, err := http.Get(d.admin)
+		answer, err := http.Get(d.admin + "/api/v1/rooms/demo/status")
 		if !assert.NoError(t, err) {
 			return
 		}
@@ -173,6 +173,19 @@ func TestTheDemosCrowdQueues(t *testing.T) {
 		assert.GreaterOrEqual(t, status.Queued, 5)
 		assert.LessOrEqual(t, status.Active, 3)
 	}, 30*time.Second, 50*time.Millisecond)
+}
+
+func TestTheDemoPlansASaleThatItsDashboardCancels(t *testing.T) {
+	d := startDemo(t)
+	q, err := http.NewRequestWithContext(t.Context(), http.MethodGet, d.admin+"/rooms/tickets/events", nil)
+	require.NoError(t, err)
+	q.Header.Set("Accept", "text/html")
+	answer, err := http.DefaultClient.Do(q)
+	require.NoError(t, err)
+	defer answer.Body.Close()
+	page, err := io.ReadAll(answer.Body)
+	require.NoError(t, err)
+	assert.Regexp(t, `(?s)id="event-sale".*<button name="do" value="delete">Cancel…`, string(page))
 }
 
 func TestTheDemoSaysWhatIsWrong(t *testing.T) {

@@ -17,8 +17,7 @@ var open []byte
 var invited []byte
 
 // Configuration is the gate's, as YAML: with a waitlist, or open to everybody. Some
-// variables are left to be set: ORIGIN, the URL of the site, STATE_DIR, METHOD, and the times of the
-// sale, PREQUEUE, START and END.
+// variables are left to be set: ORIGIN, the URL of the site, STATE_DIR and METHOD.
 func Configuration(waitlist bool) []byte {
 	if waitlist {
 		return slices.Clone(invited)
