@@ -15,7 +15,7 @@ import (
 // Admin returns the handler of the admin listener; see package admin.
 func (g *Gate) Admin() *admin.Handler {
 	c := admin.Config{
-		Gate: adminGate{g}, Metrics: g.metrics.Handler(), Record: g.o.History, Token: g.o.AdminToken, Clock: g.o.Clock, Log: g.o.Log, Docs: g.o.Docs,
+		Gate: adminGate{g}, Metrics: g.metrics.Handler(), Record: g.o.History, Token: g.o.AdminToken, Clock: g.o.Clock, Log: g.o.Log, Docs: g.o.Docs, Refused: g.o.Refused,
 	}
 	c.File = func() string { return g.current.Load().cfg.File }
 	c.Operators = func() []admin.Operator { return g.current.Load().cfg.Operators }

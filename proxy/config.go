@@ -138,6 +138,10 @@ type Options struct {
 	// none.
 	Certificates func() []*x509.Certificate
 
+	// Refused says whether the configuration, as it is now, was refused by the program around the gate;
+	// default never.
+	Refused func() bool
+
 	// Metrics are what the program around the gate tells Prometheus.
 	Metrics metrics.Source
 

@@ -16,7 +16,7 @@ import (
 var (
 	buildInfo         = metrics.Gauge("fairdoor_build_info", "Always 1; of which version the program is.", "version", "goversion")
 	configurationInfo = metrics.Gauge("fairdoor_configuration_info", "Always 1; gates whose rooms and waitlists are configured alike have the same digest.", "digest")
-	reloadSuccess     = metrics.Gauge("fairdoor_reload_success", "1 if the configuration was read well when it was last read, 0 if it was refused and the old one stays.")
+	reloadSuccess     = metrics.Gauge("fairdoor_reload_success", "1 if the configuration was read well when it was last read, and lists of networks when they last changed; 0 if one was refused and the old one stays.")
 	configured        = metrics.Gauge("fairdoor_configured_timestamp_seconds", "When the configuration in force was read.")
 	certificateEnd    = metrics.Gauge("fairdoor_certificate_end_timestamp_seconds", "When the certificate ends.", "name")
 )
@@ -27,26 +27,43 @@ type programMetrics struct {
 	in      func() []*x509.Certificate // those in use; nil until the listeners are made
 	digest  string
 	since   time.Time // when the configuration was read
-	refused bool      // whether the last one was
+	refused [2]bool   // whether the last one was, by what it came of
 }
+
+// What a configuration comes of: all of it is read, or lists of networks that have changed.
+const (
+	reloads = iota
+	renewals
+)
 
 // source is what is asked for the metrics.
 func (m *programMetrics) source() metrics.Source {
 	return metrics.Source{Collect: m.collect, Numbers: []*metrics.Number{buildInfo, configurationInfo, reloadSuccess, configured, certificateEnd}}
 }
 
-// inForce takes in that a configuration was put in force.
-func (m *programMetrics) inForce(c *config.Config) {
+// inForce takes in that a configuration was put in force, and what it came of: a reload reads the
+// lists of networks, too.
+func (m *programMetrics) inForce(c *config.Config, of int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.digest, m.since, m.refused = digest(c), time.Now(), false
+	m.digest, m.since, m.refused[renewals] = digest(c), time.Now(), false
+	if of == reloads {
+		m.refused[reloads] = false
+	}
 }
 
-// refuse takes in that a configuration was not put in force.
-func (m *programMetrics) refuse() {
+// refuse takes in that a configuration was not put in force, and what it came of.
+func (m *programMetrics) refuse(of int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.refused = true
+	m.refused[of] = true
+}
+
+// refuses says whether a configuration that there was last is not in force.
+func (m *programMetrics) refuses() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.refused != [2]bool{}
 }
 
 // listed are the certificates in use.
@@ -68,12 +85,12 @@ func (m *programMetrics) use(in func() []*x509.Certificate) {
 }
 
 func (m *programMetrics) collect(tell metrics.Tell) {
-	certificates := m.listed()
+	certificates, refuses := m.listed(), m.refuses()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	tell(buildInfo, 1, releaseName(), runtime.Version())
 	tell(configurationInfo, 1, m.digest)
-	tell(reloadSuccess, metrics.If(!m.refused))
+	tell(reloadSuccess, metrics.If(!refuses))
 	tell(configured, float64(m.since.Unix()))
 	for name, end := range endsOf(certificates) {
 		tell(certificateEnd, float64(end.Unix()), name)

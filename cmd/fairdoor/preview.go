@@ -267,7 +267,7 @@ func (p *preview) ofRoom(warnings io.Writer, d *templates.Data, o *templates.Opt
 	if p.file == "" {
 		return nil, nil
 	}
-	c, found, err := loader(p.file, nil)()
+	c, found, err := newSources(p.file, nil).load()
 	printWarnings(warnings, found)
 	if err != nil {
 		return nil, err

@@ -7,18 +7,15 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 	"go.uber.org/zap"
 
 	"github.com/fairdoor-gate/fairdoor/cmd/fairdoor/config"
 	"github.com/fairdoor-gate/fairdoor/proxy/record"
-	"github.com/fairdoor-gate/fairdoor/queue/redisstore"
 )
 
 const serveExample = `  fairdoor serve --origin http://localhost:3000 --total-active-users 500 --new-users-per-minute 300
@@ -33,13 +30,14 @@ func newServeCommand() *cobra.Command {
 
 Flags go before environment variables (FAIRDOOR_ and the flag in capitals, with _
 for -), which go before the file. SIGHUP reads the configuration again and keeps
-the old one if the new one is faulty. SIGUSR2 starts the program that there is
-now in this one's place, and refuses no connection meanwhile. SIGTERM makes
-/readyz say 503, waits for --drain-delay, lets requests finish and stops.`,
+the old one if the new one is faulty; files with networks are read again by
+themselves. SIGUSR2 starts the program that there is now in this one's place, and
+refuses no connection meanwhile. SIGTERM makes /readyz say 503, waits for
+--drain-delay, lets requests finish and stops.`,
 		Example: serveExample,
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return serve(cmd.Context(), file, loader(file, cmd.Flags()), cmd.ErrOrStderr())
+			return serve(cmd.Context(), newSources(file, cmd.Flags()), cmd.ErrOrStderr())
 		},
 	}
 	configFlag(cmd, &file)
@@ -53,24 +51,9 @@ func configFlag(cmd *cobra.Command, file *string) {
 	cmd.Flag("config").DefValue = ""
 }
 
-// loader returns a function that reads the configuration as it is now.
-func loader(file string, flags *pflag.FlagSet) func() (*config.Config, []config.Warning, error) {
-	return func() (*config.Config, []config.Warning, error) {
-		var names []string
-		for _, pair := range os.Environ() {
-			name, _, _ := strings.Cut(pair, "=")
-			names = append(names, name)
-		}
-		return config.Load(config.Options{
-			File: file, Flags: flags, Env: os.LookupEnv, EnvNames: names,
-			CheckKey: checkKey, CheckStore: redisstore.Check, CheckTemplate: checkTemplate, CheckMails: checkMails,
-		})
-	}
-}
-
-// serve runs a gate until ctx ends. The file is the one that load reads, "" for none.
-func serve(ctx context.Context, file string, load func() (*config.Config, []config.Warning, error), stderr io.Writer) error {
-	c, warnings, err := load()
+// serve runs a gate until ctx ends.
+func serve(ctx context.Context, from *sources, stderr io.Writer) error {
+	c, warnings, err := from.load()
 	if err != nil {
 		printWarnings(stderr, warnings)
 		return err
@@ -81,10 +64,10 @@ func serve(ctx context.Context, file string, load func() (*config.Config, []conf
 	}
 	logWarnings(log, warnings)
 	defer collectLess()()
-	log.Info("starting", zap.String("version", releaseName()), zap.Int("pid", os.Getpid()), zap.String("config", file), zap.String("store", storeName(c.Store)),
+	log.Info("starting", zap.String("version", releaseName()), zap.Int("pid", os.Getpid()), zap.String("config", from.options.File), zap.String("store", storeName(c.Store)),
 		zap.Int64("memory_limit_mib", limitMemory(log)>>20))
 
-	from, err := inherit()
+	predecessor, err := inherit()
 	if err != nil {
 		return err
 	}
@@ -93,7 +76,7 @@ func serve(ctx context.Context, file string, load func() (*config.Config, []conf
 	defer signal.Stop(told.hangup)
 	signal.Notify(told.succession, succession)
 	defer signal.Stop(told.succession)
-	listeners, err := from.listen(c)
+	listeners, err := predecessor.listen(c)
 	if err != nil {
 		return err
 	}
@@ -112,10 +95,10 @@ func serve(ctx context.Context, file string, load func() (*config.Config, []conf
 		}
 	})
 	defer release()
-	if err := from.say(isWaiting); err != nil {
+	if err := predecessor.say(isWaiting); err != nil {
 		return err
 	}
-	if st, err = openState(c.StateDir, from.tell != nil); err != nil {
+	if st, err = openState(c.StateDir, predecessor.tell != nil); err != nil {
 		return err
 	}
 	gate, err := st.gateConfig(c)
@@ -131,10 +114,11 @@ func serve(ctx context.Context, file string, load func() (*config.Config, []conf
 	if err != nil {
 		return err
 	}
-	if err := from.say(isReady); err != nil {
+	if err := predecessor.say(isReady); err != nil {
 		return errors.Join(err, s.stop())
 	}
-	return s.run(ctx, told, func() { s.reload(ctx, load, st) }, release)
+	from.putInForce()
+	return s.run(ctx, told, func() { s.reload(ctx, from, st) }, func() { s.renew(ctx, from, st) }, release)
 }
 
 func closing(log *zap.Logger, what string, closer func() error) {

@@ -55,9 +55,9 @@ func startServer(ctx context.Context, c *config.Config, gc proxy.Config, listene
 		return nil, errors.Join(err, file.close())
 	}
 	tells := new(programMetrics)
-	tells.inForce(c)
+	tells.inForce(c, reloads)
 	gate, err := proxy.New(ctx, gc, pace(c.Store, proxy.Options{Store: store, Log: log, AdminToken: c.AdminToken, Record: waitlistRecord(c), History: days, StateDir: c.StateDir,
-		Docs: docs.Handler(), Metrics: tells.source(), AccessLog: requests, Admissions: c.AdmissionsLog, Traces: tracer, Certificates: tells.listed}))
+		Docs: docs.Handler(), Metrics: tells.source(), AccessLog: requests, Admissions: c.AdmissionsLog, Traces: tracer, Certificates: tells.listed, Refused: tells.refuses}))
 	if err != nil {
 		return nil, errors.Join(err, file.close())
 	}
@@ -137,11 +137,16 @@ func (s *server) ended(err error) {
 // signals are what a gate is told while it runs: by SIGHUP, and to hand over. Of each, one waits.
 type signals struct{ hangup, succession chan os.Signal }
 
+// lookEvery is how often it is looked whether lists of networks have changed.
+const lookEvery = time.Second
+
 // run serves until ctx ends or a listener fails, and stops. At each hangup it reloads, and opens the
-// access log again, which may have been renamed. When it is told to be succeeded, it hands over, with
+// access log again, which may have been renamed. Now and then it renews lists of networks. When it is told to be succeeded, it hands over, with
 // release to let go of its store and state; the successor gets a hangup that came meanwhile.
-func (s *server) run(ctx context.Context, told signals, reload, release func()) error {
+func (s *server) run(ctx context.Context, told signals, reload, renew, release func()) error {
 	s.notify(notifyReady)
+	looks := time.NewTicker(lookEvery)
+	defer looks.Stop()
 	for {
 		select {
 		case <-told.hangup:
@@ -149,6 +154,8 @@ func (s *server) run(ctx context.Context, told signals, reload, release func()) 
 				s.log.Error("the access log goes on in the old file", zap.Error(err))
 			}
 			reload()
+		case <-looks.C:
+			renew()
 		case <-told.succession:
 			next, err := s.succeed(ctx)
 			if err != nil {
@@ -171,28 +178,53 @@ func (s *server) run(ctx context.Context, told signals, reload, release func()) 
 }
 
 // reload puts the configuration as it is now in force, or keeps the old one.
-func (s *server) reload(ctx context.Context, load func() (*config.Config, []config.Warning, error), st *state) {
-	c, warnings, err := load()
+func (s *server) reload(ctx context.Context, from *sources, st *state) {
+	c, warnings, err := from.load()
 	logWarnings(s.log, warnings)
 	if err == nil {
-		err = s.configure(ctx, c, st)
+		err = s.configure(ctx, c, st, s.public.Reload)
 	}
 	if err != nil {
+		s.metrics.refuse(reloads)
 		s.refused(err)
 		return
 	}
 	for _, fixed := range changedButFixed(s.config, c) {
 		s.log.Warn("this change takes effect at the next start", zap.String("key", fixed))
 	}
-	s.metrics.inForce(c)
+	from.putInForce()
+	s.metrics.inForce(c, reloads)
 	s.log.Info("configuration reloaded", zap.Int("rooms", len(c.Rooms)))
+}
+
+// renew puts lists of networks in force that have changed, and nothing else of the configuration, or
+// keeps the old ones.
+func (s *server) renew(ctx context.Context, from *sources, st *state) {
+	changed := from.changed()
+	if changed == nil {
+		return
+	}
+	c, warnings, err := from.renew()
+	logWarnings(s.log, warnings)
+	if err == nil {
+		err = s.configure(ctx, c, st, func() error { return nil })
+	}
+	if err != nil {
+		s.metrics.refuse(renewals)
+		s.refused(err)
+		return
+	}
+	from.putInForce()
+	s.metrics.inForce(c, renewals)
+	s.log.Info("networks renewed", zap.Strings("files", changed))
 }
 
 // errOpen is why a configuration is refused by which operators would not be asked for anything, though
 // it has them be asked.
 var errOpen = errors.New("admin_token and admin are read at the start, and without operators nobody would be asked for a token until then: keep one in operators, or start the gate anew")
 
-func (s *server) configure(ctx context.Context, c *config.Config, st *state) error {
+// configure puts a configuration in force once the certificates are.
+func (s *server) configure(ctx context.Context, c *config.Config, st *state, certificates func() error) error {
 	if s.config.AdminToken == "" && len(c.Operators) == 0 && (c.AdminToken != "" || !listen.IsLoopback(s.config.Admin)) {
 		return errOpen
 	}
@@ -200,14 +232,14 @@ func (s *server) configure(ctx context.Context, c *config.Config, st *state) err
 	if err != nil {
 		return err
 	}
-	if err := s.public.Reload(); err != nil {
+	if err := certificates(); err != nil {
 		return err
 	}
 	return s.gate.Configure(ctx, gate)
 }
 
+// refused logs why a configuration was refused.
 func (s *server) refused(err error) {
-	s.metrics.refuse()
 	var faults config.Faults
 	if !errors.As(err, &faults) {
 		s.log.Error("new configuration refused, the old one stays", zap.Error(err))

@@ -136,6 +136,9 @@ func (t statusTable) show(ctx context.Context, api client.API) ([]byte, error) {
 			fmt.Fprintf(&text, "%s: %s\n", room.Name, row(room.MessageOutOfDate))
 		}
 	}
+	if ready, err := client.Get[struct{ Configuration string }](ctx, api, "/readyz"); err == nil && ready.Configuration != "" {
+		fmt.Fprintf(&text, "The configuration, or a list of networks, was %s: the gate's log says why. The old one stays in force.\n", row(ready.Configuration))
+	}
 	if !t.color {
 		return text.Bytes(), nil
 	}

@@ -31,7 +31,7 @@ func newValidateCommand() *cobra.Command {
 }
 
 func validate(stdout, stderr io.Writer, file string) error {
-	c, warnings, err := loader(file, nil)()
+	c, warnings, err := newSources(file, nil).load()
 	printWarnings(stderr, warnings)
 	if err != nil {
 		return err

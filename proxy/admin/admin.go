@@ -70,6 +70,7 @@ type Config struct {
 	Clock   func() time.Time
 	Log     *zap.Logger
 	Docs    http.Handler // the documentation, at /docs/; nil for none
+	Refused func() bool  // whether the configuration as it is now was refused; nil for never
 
 	File func() string // the configuration's, as operators know it; nil, or "", for none
 

@@ -25,16 +25,15 @@ func (a *api) getReady(w http.ResponseWriter, _ *http.Request) {
 			failing[q.Name()] = q.Settings().OnStoreError.String()
 		}
 	}
-	degraded := map[string]any{"status": "degraded"}
+	said := map[string]any{"status": "ok"}
+	if a.Refused != nil && a.Refused() {
+		said["configuration"] = "refused"
+	}
 	if a.Gate.RecordFailing() {
-		degraded["record"], degraded["detail"] = "failing", "The record of waitlists and passes does not answer."
+		said["status"], said["record"], said["detail"] = "degraded", "failing", "The record of waitlists and passes does not answer."
 	}
 	if len(failing) > 0 {
-		degraded["rooms"], degraded["detail"] = failing, "The store does not answer. By room, who is let in meanwhile:"
+		said["status"], said["rooms"], said["detail"] = "degraded", failing, "The store does not answer. By room, who is let in meanwhile:"
 	}
-	if len(degraded) > 1 {
-		reply.JSON(w, degraded)
-		return
-	}
-	reply.JSON(w, map[string]string{"status": "ok"})
+	reply.JSON(w, said)
 }

@@ -95,6 +95,47 @@ func TestReloadTakesUpTheFileOrTellsWhyNot(t *testing.T) {
 	assert.NotEqual(t, digest.FindString(before), digest.FindString(after))
 }
 
+func TestListsOfNetworksAreRenewedByThemselvesAndNothingElseIs(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file, list := filepath.Join(dir, "fairdoor.yaml"), filepath.Join(dir, "office")
+	write := func(path, text string) { require.NoError(t, os.WriteFile(path, []byte(text), 0o600)) }
+	write(list, "192.0.2.0/24\n")
+	write(file, "origin: "+site(t, hello)+`
+rooms:
+  - {name: shop, total_active_users: 5, new_users_per_minute: 5, queueing_method: reject, rules: [{action: bypass_waiting_room, match: {cidr_file: office}}]}
+`)
+	g := serve(t, nil, "--config", file)
+	exempt := func() bool {
+		resp, err := http.Get(g.url)
+		require.NoError(t, err)
+		defer resp.Body.Close()
+		return resp.Header.Get("Fairdoor-Room") == ""
+	}
+	status := func() string {
+		stdout, _, _ := run(t, "status", "--admin", strings.TrimPrefix(g.admin, "http://"))
+		return stdout
+	}
+	assert.False(t, exempt())
+	write(file, "what an operator has begun to write")
+	write(list, "127.0.0.0/8\n")
+	g.until("the list is renewed", exempt)
+	assert.EqualValues(t, 5, g.room("shop")["total_active_users"])
+
+	const refused = "The configuration, or a list of networks, was refused"
+	assert.NotContains(t, status(), refused)
+	write(list, "127.0.0.0/8\nnobody\n")
+	g.until("the fault is told", func() bool { return strings.Contains(status(), refused) })
+	assert.Contains(t, g.metrics(), "\nfairdoor_reload_success 0\n")
+	assert.True(t, exempt(), "the old list stays")
+
+	write(list, "192.0.2.0/24\n")
+	g.until("it is renewed again", func() bool { return !exempt() })
+	g.until("all is well", func() bool { return !strings.Contains(status(), refused) })
+	assert.Contains(t, g.metrics(), "\nfairdoor_reload_success 1\n")
+	assert.Equal(t, 1, strings.Count(g.log.String(), list+":2:1: "), "%s", g.log)
+}
+
 func TestOperatorsAreTakenUpAndAReloadOpensTheAdminListenerToNobody(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -98,6 +98,9 @@ type Config struct {
 	// PushHosts are the hosts that push services may be at; see outbound.Hosts. None are those of
 	// the known browsers.
 	PushHosts []string `yaml:"push_hosts" is:"webhook host" of:"hosts such as [fcm.googleapis.com]" outside:"no" usage:"hosts that push services may be at (default: those of Chrome, Edge, Firefox and Safari)"`
+
+	// NetworkFiles are the files that hold lists of networks, resolved, each once.
+	NetworkFiles []string `yaml:"-"`
 }
 
 // Webhook is a program that is told what happens to rooms.

@@ -145,6 +145,9 @@ func (v *value) networks(name string, listed []netip.Prefix, file *string) []net
 	if v.either(name, name+"_file") != name+"_file" {
 		return listed
 	}
+	if !slices.Contains(v.networkFiles, path) {
+		v.networkFiles = append(v.networkFiles, path)
+	}
 	var networks []netip.Prefix
 	for _, text := range v.listIn(name+"_file", path, forms["line"]) {
 		if network, err := netip.ParsePrefix(text); err == nil {

@@ -22,7 +22,7 @@ type Options struct {
 	// EnvNames are the names of the variables that exist. Those that look like a mistyped setting
 	// are warned of.
 	EnvNames []string
-	// ReadFile reads a file whole; nil reads the real one, up to a little more than 1 MiB.
+	// ReadFile reads a file whole; nil is [ReadFile].
 	ReadFile func(path string) ([]byte, error)
 	// WorkDir is the absolute directory that relative paths are of, other than those in the file;
 	// "" is the process's.
@@ -66,6 +66,7 @@ func Load(o Options) (*Config, []Warning, error) {
 		top.checkWaitlists(c)
 		top.checkWebhooks(c)
 	}
+	c.NetworkFiles = d.networkFiles
 	warnings, err := d.result()
 	if err != nil {
 		return nil, warnings, err
@@ -92,7 +93,7 @@ func (v *value) readFile() {
 func (v *value) read(path string) (src []byte, ok bool) {
 	readFile := v.ReadFile
 	if readFile == nil {
-		readFile = readSome
+		readFile = ReadFile
 	}
 	src, err := readFile(path)
 	if at := (*fs.PathError)(nil); errors.As(err, &at) {
@@ -104,8 +105,8 @@ func (v *value) read(path string) (src []byte, ok bool) {
 	return src, err == nil
 }
 
-// readSome reads a file, but no more than what tells that it is too large.
-func readSome(path string) (src []byte, err error) {
+// ReadFile reads a file, but no more than what tells that it is larger than 1 MiB.
+func ReadFile(path string) (src []byte, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err

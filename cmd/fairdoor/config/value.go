@@ -46,6 +46,7 @@ type loader struct {
 	visits           int
 	values           []*value          // by their numbers, which are the lines of the copies that the decoder reads
 	given            map[string]*value // by the key's path: the strongest layer's, right or wrong
+	networkFiles     []string
 }
 
 // note gives a value a number, counted from 1.
