@@ -367,6 +367,7 @@ var questions = map[string]string{
 	"one place per logged-in user":                                "users",
 	"how accurate is the estimated wait":                          "estimates",
 	"raise the limit now":                                         "operate",
+	"terraform":                                                   "operate",
 	"what do I do on the day of the sale":                         "sale-day",
 	"import a csv of sign-ups":                                    "waitlist",
 	"migrate from queue-it":                                       "from-queueit",
