@@ -31,8 +31,9 @@ func (e eventsRoom) Visit(ctx context.Context, now time.Time, q room.Request) ro
 	case e.Suspended():
 		return room.Decision{Outcome: room.Admitted, Ticket: q.Ticket}
 	}
+	q.Ahead = e.room.Ahead(now, &q.Ticket, q.Ahead)
 	d := e.Room.Visit(ctx, now, q)
-	e.room.Decided(feature.Sight{At: now, Brought: q.Ticket.ID, What: metrics.ResultOf(d), Decision: d})
+	e.room.Decided(feature.Sight{At: now, Brought: q.Ticket.ID, Ahead: q.Ahead != queue.NotAhead || q.Priority > 0, What: metrics.ResultOf(d), Decision: d})
 	return d
 }
 
@@ -97,7 +98,7 @@ func (g *Gate) listener(w http.ResponseWriter, r *http.Request) (l events.Listen
 		return events.Listener{Room: endlessEvents{forEvents(v.Room), v.Endless}, Now: v.Now, Request: room.Request{Ticket: d.Ticket}, Decision: d}, true
 	}
 	q := v.Request(false, false)
-	q.Ask.By = room.Question
+	q.Ask.By, q.Ahead = room.Question, v.PutAhead // operators may change their mind while the stream is open
 	of, d := forEvents(v.Room), room.Decision{Outcome: room.Admitted, Ticket: v.Ticket}
 	if v.Ticket.State == queue.Waiting {
 		d = of.Visit(r.Context(), v.Now, q)

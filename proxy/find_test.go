@@ -62,6 +62,30 @@ func TestSomebodyIsFoundByTheirCodeAndLetInNext(t *testing.T) {
 	}
 }
 
+func TestSomebodyWhosePageListensIsLetInNext(t *testing.T) {
+	f := gatetest.Start(t, inBucketsOf(time.Second), gatetest.Settings(func(s *queue.Settings) { s.RefreshJitter = 0 }), gatetest.Room(gatetest.RevokeEnabled))
+	in := f.Full()[0]
+	var listeners []*gatetest.Listener
+	var waiting []*gatetest.Visitor
+	for range 2 {
+		waiting = append(waiting, f.Waits())
+		listeners = append(listeners, waiting[len(waiting)-1].Listen(""))
+		f.Pass(2 * time.Second)
+	}
+	path := "/api/v1/rooms/shop/visitors/code:" + waiting[1].Get("/", gatetest.AsJSON).Told("supportCode").(string) + "/ahead"
+	require.Equal(t, http.StatusNoContent, f.API(http.MethodPut, path, "", nil).Status)
+	for range 60 { // in which only their streams ask
+		f.Pass(time.Second)
+		require.True(t, in.Get("/").In())
+	}
+	listeners[0].Next("place")
+	in.Leaves()
+	f.Pass(0)
+	listeners[1].EndsWith("admitted")
+	assert.True(t, waiting[1].Get("/").In(), "the slot is theirs")
+	assert.False(t, waiting[0].Get("/").In())
+}
+
 func TestSomebodyWhoIsGivenBackTheirPlaceWaitsAsBefore(t *testing.T) {
 	f := gatetest.Start(t, gatetest.Settings(func(s *queue.Settings) { s.RefreshJitter, s.TotalActiveUsers = 0, 1 }))
 	in := f.Full()[0]

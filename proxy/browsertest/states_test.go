@@ -75,8 +75,8 @@ func TestWhatIsLeftOfItemsIsToldInNumbersOfTheVisitorsLanguage(t *testing.T) {
 	s := newScript(t, d, 20)
 	s.lang = "de-DE"
 	tab := s.visit()
-	d.Items = `[{"name":"Stehplatz 1000","price":"49 €","left":12000}]`
+	d.Items = `[{"name":"Stehplatz 1000","price":"49 €","left":12000},{"name":"Sitzplatz","soldOut":true}]`
 	s.tell(d)
 	tab.Until(`document.querySelector('#goods dd')`)
-	assert.Equal(t, "Stehplatz 1000 · 49 €Noch verfügbar: 12.000", browsertest.Eval[string](tab, `document.getElementById('goods').textContent.trim()`))
+	assert.Equal(t, "Stehplatz 1000 · 49 €Noch verfügbar: 12.000SitzplatzAusverkauft", browsertest.Eval[string](tab, `document.getElementById('goods').textContent.trim()`))
 }

@@ -83,6 +83,17 @@ func (r *Room) Decided(s Sight) {
 	}
 }
 
+// Ahead is where the visitor of a ticket is put ahead now: by operators, or else by their pass.
+func (r *Room) Ahead(now time.Time, t *queue.Ticket, byPass queue.Ahead) queue.Ahead {
+	if t.State != queue.Waiting || len(r.Overrides.Ahead()) == 0 {
+		return byPass
+	}
+	if code := r.Setup().Pages.Support.CodeOf(t.ID); r.Overrides.IsAhead(now, string(code[:])) {
+		return queue.AheadOfAll
+	}
+	return byPass
+}
+
 // Leave takes a visitor's goodbye: they are not counted any more.
 func (r *Room) Leave(now time.Time, t queue.Ticket) {
 	r.Queue.Leave(now, t)

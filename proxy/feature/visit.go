@@ -32,7 +32,8 @@ type Visit struct {
 	User     string       // the site's own name for them; "" for none
 	Subject  queue.ID     // who they are to the site, or by an invite or a pass; the zero ID if nothing says
 	Priority int16        // that the site has signed for them, or that guests have
-	Ahead    queue.Ahead  // where their pass puts them, or operators
+	PutAhead queue.Ahead  // by their pass
+	Ahead    queue.Ahead  // where that puts them, or operators
 	Note     string       // what the site says of them, in JSON; "" for nothing
 	Network  netip.Prefix // where they come from, if their room limits how many of a network may wait, or measures its site
 
@@ -68,11 +69,7 @@ func (v *Visit) Recognise(r *http.Request, of *Room, s *Setup, now time.Time, se
 	for _, f := range s.Recognisers {
 		f.Recognise(r, v)
 	}
-	if v.Ticket.State == queue.Waiting && len(of.Overrides.Ahead()) > 0 {
-		if code := s.Pages.Support.CodeOf(v.Ticket.ID); of.Overrides.IsAhead(now, string(code[:])) {
-			v.Ahead = queue.AheadOfAll
-		}
-	}
+	v.Ahead = of.Ahead(now, &v.Ticket, v.PutAhead)
 	if of.Queue.LimitsNetworks() || of.Queue.Measures() {
 		v.Network = networks.Of(s.Trust.ClientAddr(r))
 	}

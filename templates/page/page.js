@@ -75,7 +75,7 @@ const offer = items => {
   show(list, !!items.length);
   if (offered === text) return;
   offered = text;
-  list.replaceChildren(...items.map(i => make('div', make('dt', make('bdi', i.name), i.price && ' · ', make('bdi', i.price)),
+  list.replaceChildren(...items.map(i => make('div', make('dt', make('bdi', i.name), ...i.price ? [' · ', make('bdi', i.price)] : []),
     make('dd', i.soldOut ? say.soldOutWord : i.left === null ? '' : $('items').firstChild.textContent + ': ' + count.format(i.left)))));
 };
 // What is in brackets is left out while the variable in it is zero.
