@@ -31,6 +31,9 @@ func (t *Ticket) IsAhead() bool {
 	return t.CameAt != 0 && (by == AheadOfLine.By() || by == AheadOfAll.By())
 }
 
+// GoesAhead reports whether the time of arrival by which a place goes is that of one that was put ahead.
+func GoesAhead(arrived, now Instant) bool { return now.Sub(arrived) > AheadOfLine.By()/2 }
+
 // PutAhead has the place of a waiting ticket go by an earlier time.
 func (t *Ticket) PutAhead(a Ahead) {
 	came := t.Came()

@@ -243,8 +243,8 @@ func (a *api) seated(of Room, s queue.Seat) FoundVisitor {
 func (a *api) present(of Room, p room.Present) FoundVisitor {
 	n := of.Queue().Numbers()
 	v := a.describeFound(of, p.Short, "waiting")
-	if v.Ahead { // by a time of arrival that is not theirs
-		v.Story = append(v.Story, Sentence{Text: "They wait, ahead of the line."})
+	if v.Ahead || queue.GoesAhead(p.Arrived, queue.At(a.Clock())) { // by a time of arrival that is not theirs
+		v.Story = append(v.Story, Sentence{Text: "They wait, put ahead of the line."})
 	} else {
 		v.Story = append(v.Story, Sentence{"They wait. Their place is that of somebody who came", p.Arrived.Time()})
 	}

@@ -29,17 +29,18 @@ func forecast(n *estimate.Numbers, then *queue.Settings) []string {
 	if next.Rate == 0 {
 		return append(told, "How fast people are let in then cannot be told yet.")
 	}
-	wait := fmt.Sprintf("Whoever comes then %s; whoever comes now %s.", metWith(n, next), metWith(n, now))
-	if next.Wait.Known && n.Waiting > 0 {
-		wait += " People are told whole minutes, rounded up."
-	}
-	told = append(told, fmt.Sprintf("About %s a minute are let in then; now it is about %s.", perMinute(next.Rate), perMinute(now.Rate)), wait)
+	told = append(told, fmt.Sprintf("About %s a minute are let in then; now it is about %s.", perMinute(next.Rate), perMinute(now.Rate)))
 	switch {
 	case next.Last > 0 && now.Last > 0:
 		told = append(told, fmt.Sprintf("The last of those in line now is let in within about %s then; now it is about %s.", lastIn(next), lastIn(now)))
 	case next.Last > 0:
 		told = append(told, fmt.Sprintf("The last of those in line now is let in within about %s then.", lastIn(next)))
 	}
+	wait := fmt.Sprintf("Whoever comes then %s; whoever comes now %s.", metWith(n, next), metWith(n, now))
+	if next.Wait.Known && n.Waiting > 0 {
+		wait += " People are told whole minutes, rounded up."
+	}
+	told = append(told, wait)
 	if over := n.Active - then.Slots(); over >= 0 && then.Slots() < n.Settings.Slots() {
 		told = append(told, fmt.Sprintf("Nobody is let in before %s left: nobody who is in is thrown out.", People(over+1, "has", "have")))
 	}

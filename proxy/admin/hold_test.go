@@ -16,7 +16,7 @@ func TestEveryPageTellsWhenAHoldEndsAndWhereItIsEnded(t *testing.T) {
 	}
 	assert.Contains(t, x.o.send("/rooms/shop/limits", nil).Body.String(), `<a href="/rooms/shop">Let people in again…</a>`)
 	asked := x.o.send("/rooms/shop/visitors/7F3K-Q2M9/ask", url.Values{"do": {"ahead"}}).Body.String()
-	assert.Contains(t, asked, "No slot is free now, so they go on waiting, as the first. Operators hold everybody new")
+	assert.Contains(t, asked, "They are the first then, and go on waiting for now. Operators hold everybody new")
 	x.do("ask", url.Values{"was.queue_all": {"true"}, "queue_all": {"false"}})
 	x.do("ask", url.Values{"was.queue_all": {"false"}, "queue_all": {"true"}})
 	assert.Contains(t, x.o.send("/", nil).Body.String(), "(queue_all). This lasts until somebody ends it.")

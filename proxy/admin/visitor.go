@@ -85,7 +85,7 @@ func (a *api) askAboutVisitor(w http.ResponseWriter, r *http.Request, of Room) {
 	q := dashboard.Question{Frame: a.roomFrame(r, of, "-"), Action: page + "/change", Back: page, Text: deed.text, Final: deed.final, Fields: map[string]string{"do": what}}
 	q.Title = code + ": " + deed.question
 	if s := a.statusOf(of, of.Queue().Numbers()); what == "ahead" && s.Reason != estimate.NoReason && s.Reason != estimate.KeptForPeopleAhead {
-		q.Warnings = []string{"No slot is free now, so they go on waiting, as the first. " + s.ReasonText}
+		q.Warnings = []string{"They are the first then, and go on waiting for now. " + s.ReasonText}
 		if s.Reason == estimate.LimitReached {
 			q.Warnings = append(q.Warnings, fmt.Sprintf("To have them in at once, put them first, and then raise total_active_users to %d.", s.ActiveUsers+1))
 		}

@@ -111,6 +111,9 @@ func (l *line) sentences(before *told) (list []admin.Sentence) {
 
 // String is what somebody was told, in words.
 func (t *told) String() string {
+	if t.People == nil && t.Minutes == nil { // as before the start of an event, and while all is held
+		return "neither how many people are ahead nor how long they wait"
+	}
 	text := "how many people are ahead is not known"
 	if t.People != nil {
 		text = admin.People(*t.People, "is", "are") + " ahead of them"
