@@ -33,14 +33,19 @@ const farShare = 10
 
 // FarInterval is the refresh interval of a visitor with so many people ahead, if that is longer than
 // [Settings.RefreshInterval]: a farShare-th of the time that the allowance of each minute takes to let
-// these in, and never longer than RefreshIntervalMax. Who draws, or has a place in an exact line, asks
-// as often wherever they are.
+// these in, and never longer than RefreshIntervalMax.
 func (s *Settings) FarInterval(ahead float64) time.Duration {
 	return min(s.farthest(), time.Duration(ahead*s.apiece()/farShare)*time.Millisecond)
 }
 
 // farthest is around what the longest refresh interval of visitors is drawn who are far from the
 // head; 0 if they ask as often as others. Their places last for two of these intervals.
+//
+// Where every check-in is a draw, nobody is far: a slot goes to whoever checks in next, and the odds of
+// visitors are alike because their intervals are. In an exact line the store ends each place LineDropout
+// after its last check-in, wherever it is. That is as long as three intervals: were they longer, those
+// who have left would hold up the line for as much longer, also at its head; and after a loss of the
+// store, which admits nobody before all have checked in again, everybody would.
 func (s *Settings) farthest() time.Duration {
 	longest := time.Duration(float64(min(s.RefreshIntervalMax, s.QueueTicketTTL/2)) / (1 + s.RefreshJitter)).Truncate(time.Second)
 	if longest > s.RefreshInterval && s.Method.OrdersBuckets() {
@@ -55,6 +60,15 @@ const (
 	firstWithStreams       = 100
 	firstOfLineWithStreams = 1000
 )
+
+// FarToldWithin is how much later than of others a node may tell a store of the check-ins of visitors
+// with a FarInterval, who count for so much longer: so it tells of many of them at once.
+func (s *Settings) FarToldWithin() time.Duration {
+	if s.farthest() == 0 {
+		return 0
+	}
+	return s.RefreshInterval / 4
+}
 
 // Streams reports whether there is a stream of events for a visitor with so many people ahead who is
 // told that wait, or 0 for none that is known: for the first in line, and then for those who are let
@@ -91,17 +105,19 @@ func (s *Settings) apiece() float64 {
 }
 
 // Returning is how soon after a check-in visitors make the next one who stay: so many milliseconds
-// more for each of the people ahead of them, and never later than all do.
+// more for each of the people ahead of them, and never later than all do. A store may be told so much
+// later of those who are last.
 type Returning struct {
 	Near, All time.Duration
 	Each      float64
+	Told      time.Duration
 }
 
 // Returning is how soon after a check-in visitors make the next one. Meanwhile the people ahead of
 // them have become fewer by one in farShare at most, unless they leave, or a limit was raised.
 func (s *Settings) Returning() Returning {
 	near := s.ReturnsWithin()
-	r := Returning{Near: near, All: max(near, s.ReturnsAfter(s.farthest()))}
+	r := Returning{Near: near, All: max(near, s.ReturnsAfter(s.farthest())), Told: s.FarToldWithin()}
 	if r.All > near {
 		r.Each = (1 + s.RefreshJitter) * s.apiece() / (farShare - 1)
 	}
@@ -109,9 +125,9 @@ func (s *Settings) Returning() Returning {
 }
 
 // Within is how soon after a check-in everybody makes the next one who stays, and has at most so
-// many people ahead.
+// many people ahead, and the store knows of it.
 func (r Returning) Within(ahead int) time.Duration {
-	return min(r.All, r.Near+time.Duration(math.Ceil(float64(ahead)*r.Each))*time.Millisecond)
+	return min(r.All+r.Told, r.Near+time.Duration(math.Ceil(float64(ahead)*r.Each))*time.Millisecond)
 }
 
 // ReturnsAfter is how soon after a check-in somebody makes the next one who asks after about so long.

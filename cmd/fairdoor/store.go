@@ -86,7 +86,7 @@ func (c clientLog) Printf(_ context.Context, format string, values ...any) {
 // moment into one call.
 func pace(store string, o proxy.Options) proxy.Options {
 	if store != inProcess {
-		o.SyncInterval, o.Gather, o.Slack = time.Second, 50*time.Millisecond, redisstore.Slack
+		o.SyncInterval, o.Gather, o.Slack = time.Second, redisstore.Gather, redisstore.Slack
 	}
 	return o
 }

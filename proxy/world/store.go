@@ -24,7 +24,7 @@ func (w *world) openStore(ctx context.Context, p *process, own string) (proxy.Op
 		return proxy.Options{Store: &storeOf{Store: store, process: p, links: links}}, err
 	}
 	store, _, err := redisstore.OpenOver(ctx, "redis://redis:6379", p.on.wire.dial(p, own))
-	return proxy.Options{Store: store, SyncInterval: time.Second, Gather: 50 * time.Millisecond, Slack: redisstore.Slack}, err
+	return proxy.Options{Store: store, SyncInterval: time.Second, Gather: redisstore.Gather, Slack: redisstore.Slack}, err
 }
 
 // openJournal opens a store that keeps a journal.

@@ -194,14 +194,22 @@ func readView(reply []any) (*queue.View, error) {
 	return v, r.failure("sync")
 }
 
-// buckets reads two lists: the buckets, and how many people each has.
+// buckets reads two texts: the buckets, and how many people each has.
 func (r *reader) buckets() (list []queue.BucketCount) {
-	buckets, counts := r.next(), r.next()
-	for len(buckets.list) > 0 && buckets.err == nil && counts.err == nil {
-		list = append(list, queue.BucketCount{Bucket: buckets.instant(), Waiting: int(counts.int())})
+	buckets, counts := strings.Fields(r.text()), strings.Fields(r.text())
+	if len(buckets) != len(counts) {
+		r.fault("a count for each bucket")
+		return nil
 	}
-	r.join(buckets)
-	r.join(counts)
+	for i := range buckets {
+		bucket, err := strconv.ParseInt(buckets[i], 10, 64)
+		waiting, err2 := strconv.Atoi(counts[i])
+		if err != nil || err2 != nil {
+			r.fault("buckets")
+			return nil
+		}
+		list = append(list, queue.BucketCount{Bucket: queue.Instant(bucket), Waiting: waiting})
+	}
 	return list
 }
 

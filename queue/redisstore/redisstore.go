@@ -20,6 +20,10 @@ import (
 // them. Nodes sync once a second.
 const Slack = 2 * time.Second
 
+// Gather is how long nodes gather the claims of people who wait for one call, which costs much beside
+// what each claim costs.
+const Gather = 50 * time.Millisecond
+
 // Budget is how long one call may take before it is given up.
 const Budget = 100 * time.Millisecond
 

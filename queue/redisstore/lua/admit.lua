@@ -34,7 +34,7 @@ local function has_slot(c)
 end
 
 local function uncount(c)
-  if c.bucket ~= NEWCOMER then change(whole(c.bucket), whole(c.ends), -1) end
+  if c.bucket ~= NEWCOMER then change({whole(c.bucket), whole(c.ends), -1}) end
   r.idle = r.idle or waiting() == 0
 end
 
@@ -100,7 +100,7 @@ end
 -- decide takes claimants who have moved out of where another node has counted them, unless they are held.
 local function decide(c)
   local verdict = verdict_on(c)
-  if c.moved > 0 and string.byte(verdict) ~= HELD and not (c.held_only and r.counted) then change(whole(c.moved), whole(c.moved_ends), -1) end
+  if c.moved > 0 and string.byte(verdict) ~= HELD and not (c.held_only and r.counted) then change({whole(c.moved), whole(c.moved_ends), -1}) end
   return verdict
 end
 

@@ -2,43 +2,74 @@
 -- window of time, and in each bucket. Windows count for the slack longer, because nodes
 -- may not have reported a check-in yet.
 
-local function change_bucket(bucket, people)
-  if people == 0 then return end
-  r.present = r.present + people
-  alter(COUNTS)
-  local remaining = call('HINCRBY', COUNTS, bucket, people)
-  if remaining == 0 then
-    call('HDEL', COUNTS, bucket)
-    alter(BUCKETS)
-    call('ZREM', BUCKETS, bucket)
-  elseif remaining == people then
-    alter(BUCKETS)
-    call('ZADD', BUCKETS, bucket, bucket)
+-- change_buckets counts so many people more in each bucket, or fewer.
+local function change_buckets(more)
+  local buckets, counts, empty, new = {}, {}, {}, {}
+  for bucket, people in pairs(more) do
+    if people ~= 0 then buckets[#buckets + 1] = bucket end
   end
+  if #buckets == 0 then return end
+  alter(COUNTS)
+  each(buckets, function(part)
+    for i, found in ipairs(call('HMGET', COUNTS, unpack(part))) do
+      local bucket, before = part[i], found and numeric(found) or 0
+      local after = before + more[bucket]
+      r.present = r.present + more[bucket]
+      if after == 0 then
+        empty[#empty + 1] = bucket
+      else
+        counts[#counts + 1], counts[#counts + 2] = bucket, after
+        if before == 0 then new[#new + 1], new[#new + 2] = bucket, bucket end
+      end
+    end
+  end)
+  each(counts, function(part) call('HSET', COUNTS, unpack(part)) end)
+  each(empty, function(part) call('HDEL', COUNTS, unpack(part)) end)
+  if #empty + #new > 0 then alter(BUCKETS) end
+  each(empty, function(part) call('ZREM', BUCKETS, unpack(part)) end)
+  each(new, function(part) call('ZADD', BUCKETS, unpack(part)) end)
 end
 
--- change counts so many people more in a cell, or fewer, but never fewer than none: while
--- some counts are missing, a cell may hold less than none, which counts as none.
-local function change(bucket, ends, people)
-  if people == 0 or tonumber(ends) + r.slack <= r.now then return end
-  local cell = ends .. ':' .. bucket
-  local before = tonumber(call('HGET', COUNTS, cell)) or 0
-  local after = math.max(before + people, r.partial and -math.huge or math.min(before, 0))
-  if after == before then return end
-  alter(COUNTS)
-  if after == 0 then
-    alter(WINDOWS)
-    call('HDEL', COUNTS, cell)
-    call('ZREM', WINDOWS, cell)
-  else
-    call('HSET', COUNTS, cell, after)
-    if before == 0 then
-      alter(WINDOWS)
-      call('ZADD', WINDOWS, ends, cell)
-      if r.first_window == 0 or tonumber(ends) < r.first_window then r.first_window = tonumber(ends) end
+-- change counts people more in cells, or fewer, but never fewer than none: while some counts are
+-- missing, a cell may hold less than none, which counts as none. The list has the bucket, the end of the
+-- window and the people of each change.
+local function change(list)
+  local cells, at_first, now_in, more = {}, {}, {}, {}
+  for i = 1, #list, 3 do cells[#cells + 1] = list[i + 1] .. ':' .. list[i] end
+  each(cells, function(part)
+    for i, found in ipairs(call('HMGET', COUNTS, unpack(part))) do at_first[part[i]] = tonumber(found) or 0 end
+  end)
+  for i, cell in ipairs(cells) do
+    local bucket, ends, people = list[3 * i - 2], list[3 * i - 1], list[3 * i]
+    if tonumber(ends) + r.slack > r.now then
+      local before = now_in[cell] or at_first[cell]
+      local after = math.max(before + people, r.partial and -math.huge or math.min(before, 0))
+      if after ~= before then
+        now_in[cell], more[bucket] = after, (more[bucket] or 0) + math.max(after, 0) - math.max(before, 0)
+      end
     end
   end
-  change_bucket(bucket, math.max(after, 0) - math.max(before, 0))
+  local counts, empty, new = {}, {}, {}
+  for cell, after in pairs(now_in) do
+    if after == 0 then
+      empty[#empty + 1] = cell
+    else
+      counts[#counts + 1], counts[#counts + 2] = cell, after
+      if at_first[cell] == 0 then
+        local ends = string.match(cell, '%d+')
+        new[#new + 1], new[#new + 2] = ends, cell
+        if r.first_window == 0 or tonumber(ends) < r.first_window then r.first_window = tonumber(ends) end
+      end
+    end
+  end
+  if #counts + #empty == 0 then return end
+  alter(COUNTS)
+  each(counts, function(part) call('HSET', COUNTS, unpack(part)) end)
+  each(empty, function(part) call('HDEL', COUNTS, unpack(part)) end)
+  if #empty + #new > 0 then alter(WINDOWS) end
+  each(empty, function(part) call('ZREM', WINDOWS, unpack(part)) end)
+  each(new, function(part) call('ZADD', WINDOWS, unpack(part)) end)
+  change_buckets(more)
 end
 
 -- If no node has called for a while, and the one that does has no view from before that, no gate ran. A gap during which a gate ran
@@ -58,11 +89,16 @@ begin_line()
 if r.first_window > 0 and r.first_window <= r.now - r.slack then
   alter(COUNTS)
   alter(WINDOWS)
-  for _, cell in ipairs(call('ZRANGEBYSCORE', WINDOWS, 0, whole(r.now - r.slack))) do
-    change_bucket(string.match(cell, ':(%d+)$'), -math.max(tonumber(call('HGET', COUNTS, cell)) or 0, 0))
-    call('HDEL', COUNTS, cell)
-    call('ZREM', WINDOWS, cell)
-  end
+  each(call('ZRANGEBYSCORE', WINDOWS, 0, whole(r.now - r.slack)), function(part)
+    local gone = {}
+    for i, people in ipairs(call('HMGET', COUNTS, unpack(part))) do
+      local bucket = string.match(part[i], ':(%d+)$')
+      gone[bucket] = (gone[bucket] or 0) - math.max(tonumber(people) or 0, 0)
+    end
+    change_buckets(gone)
+    call('HDEL', COUNTS, unpack(part))
+    call('ZREM', WINDOWS, unpack(part))
+  end)
   r.first_window = tonumber(call('ZRANGEBYSCORE', WINDOWS, 0, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2]) or 0
 end
 

@@ -15,10 +15,9 @@ local function take_place(id)
 end
 
 r.counted = known_seq and seq <= known_seq
-for _ = 1, cells do
-  local bucket, ends, people = text(), text(), number()
-  if not r.counted and not want_whole then change(bucket, ends, people) end
-end
+local changes = {}
+for i = 1, 3 * cells, 3 do changes[i], changes[i + 1], changes[i + 2] = text(), text(), number() end
+if not r.counted and not want_whole then change(changes) end
 if node_bounds ~= '' and not want_whole and #(call('HGET', META, 'bounds') or '') <= 8 then
   call('HSET', META, 'bounds', struct.pack('>d', r.now) .. node_bounds)
 end

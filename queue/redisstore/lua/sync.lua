@@ -25,9 +25,9 @@ for at, n in string.gmatch(call('HGET', META, 'rates') or '', '(%d+):(%d+)') do
 end
 if rate_n >= LATELY and rate_late == 0 then rate_sum = 0 end
 
-local buckets, people = call('ZRANGEBYSCORE', BUCKETS, 0, '+inf'), {}
+local buckets, counts, people = call('ZRANGEBYSCORE', BUCKETS, 0, '+inf'), {}, {}
 each(buckets, function(part)
-  for _, n in ipairs(call('HMGET', COUNTS, unpack(part))) do people[#people + 1] = numeric(n) end
+  for _, n in ipairs(call('HMGET', COUNTS, unpack(part))) do counts[#counts + 1], people[#people + 1] = n, numeric(n) end
 end)
 
 -- Who was let in since the node's last view, by whichever node, and until when.
@@ -64,8 +64,9 @@ if not listed or #listed < 8 or r.now > struct.unpack('>d', listed) then
   call('HSET', META, 'nodes', listed)
 end
 
+-- A list takes long to hand over.
 local reply = {
-  buckets, people, rate_n > 0 and tostring(rate_sum / rate_n) or '',
+  table.concat(buckets, ' '), table.concat(counts, ' '), rate_n > 0 and tostring(rate_sum / rate_n) or '',
   call('ZRANGEBYSCORE', REVOKED, '(' .. now, '+inf', 'WITHSCORES'), entered,
   string.sub(listed, 9), rules.version, configuration, line_view(), call('ZRANGEBYSCORE', LEFT, whole(node_since), '+inf'),
   cut_buckets(buckets, people, rate_n > 0 and rate_sum / rate_n), ends_within(), whole(r.stock_at), r.stock, r.stock_at > 0 and call('HGET', META, 'items') or '', whole(ago(rules.place - $MemoryMargin)),
