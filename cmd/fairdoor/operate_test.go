@@ -76,6 +76,7 @@ func TestSetChangesARoomAndShowsWhatItChanges(t *testing.T) {
 		{"set nowhere queue_all=on --yes", "", "the gate says 404 Not Found: There is no room of this name.", 1},
 		{"set shpo queue_all=on --yes", "", `There is no room of this name (did you mean "shop"?)`, 1},
 		{"events delete shop winter", "", "There is no event of this name.", 1},
+		{"webhooks test taem", "", `There is no webhook "taem" (did you mean "team"?)`, 1},
 		{"set shop queue_al=on --yes", "", `there is no setting "queue_al" (did you mean "queue_all"?)`, 2},
 		{"set shop zzz=on --yes", "", `there is no setting "zzz"; those that can be changed are total_active_users,`, 2},
 		{"set shop queue_all", "", `"queue_all" is not KEY=VALUE`, 2},
@@ -150,7 +151,7 @@ func TestWebhooksAreListedAndTested(t *testing.T) {
 	assert.Equal(t, "A test is on its way to 1. See: fairdoor webhooks list\n", stdout)
 	_, stderr, code = fairdoor(t, "webhooks", "test", "nobody")
 	assert.Equal(t, 1, code)
-	assert.Contains(t, stderr, "There is no such webhook.")
+	assert.Contains(t, stderr, "There is no webhook \"nobody\".")
 	stdout, _, _ = fairdoor(t, "webhooks", "test")
 	assert.Contains(t, stdout, "on its way to 1")
 	require.Eventually(t, func() bool {

@@ -174,11 +174,14 @@ func (a *api) addPast(row *dashboard.Row, own bool) {
 	if len(past) < shortestTrend {
 		return
 	}
-	values, most := make([]float64, int(waitsOver/time.Minute)), 0
+	begin := now.Add(-waitsOver).Truncate(time.Minute).Add(time.Minute)
+	if first := past[0].At; first.After(begin) {
+		begin, row.TrendSince = first, first
+	}
+	values, most := make([]float64, int(now.Sub(begin)/time.Minute)+1), 0
 	for i := range values {
 		values[i] = math.NaN()
 	}
-	begin := now.Add(-waitsOver).Truncate(time.Minute).Add(time.Minute)
 	for _, m := range past {
 		if i := int(m.At.Sub(begin) / time.Minute); m.Room != nil && i >= 0 && i < len(values) {
 			values[i] = float64(m.Room.QueuedMost)
@@ -188,8 +191,8 @@ func (a *api) addPast(row *dashboard.Row, own bool) {
 	row.Trend = template.HTML(chart.Spark(values, fmt.Sprintf("People in line in the last hour: at most %d", most))) //nolint:gosec // package chart escapes all text
 }
 
-// shortestTrend is how many minutes a trend is drawn of at least: in an hour's line fewer are a dot.
-const shortestTrend = 6
+// shortestTrend is how many minutes a trend is drawn of at least: one is a dot.
+const shortestTrend = 2
 
 // nextOf are the events of a room that go on or are to come, and what happens next in each.
 func nextOf(of Room, now time.Time) []dashboard.Next {

@@ -3,6 +3,7 @@ package watch
 import (
 	"context"
 	_ "embed" // for the document and the section
+	"fmt"
 	"html/template"
 	"net/http"
 
@@ -35,9 +36,18 @@ func (f *Feature) getWebhooks(w http.ResponseWriter, _ *http.Request) {
 
 // testWebhooks sends a test to the webhook that the query names, or to all.
 func (f *Feature) testWebhooks(w http.ResponseWriter, r *http.Request) {
-	sent := f.hooks.Try(r.URL.Query().Get("name"))
-	if sent == 0 {
-		reply.Problem(w, http.StatusNotFound, "There is no such webhook. See /api/v1/webhooks.")
+	name := r.URL.Query().Get("name")
+	sent := f.hooks.Try(name)
+	switch {
+	case sent == 0 && name == "":
+		reply.Problem(w, http.StatusNotFound, "There are no webhooks.")
+		return
+	case sent == 0:
+		var names []string
+		for _, h := range f.hooks.Statuses() {
+			names = append(names, h.Name)
+		}
+		reply.Problem(w, http.StatusNotFound, fmt.Sprintf("There is no webhook %q%s. See /api/v1/webhooks.", name, admin.OrOneOf(name, names)))
 		return
 	}
 	reply.JSON(w, SentJSON{sent})

@@ -25,7 +25,9 @@ type Row struct {
 	Told   string        // the wait that newcomers are told, in words
 	Waited string        // how long half of those waited who were let in lately, in words
 	Active Measure       // of its limit
-	Trend  template.HTML // of those who waited in the last hour
+	Trend  template.HTML // of those who waited in the last hour; "" for nothing yet
+
+	TrendSince time.Time // when it begins, if that is later
 }
 
 // Next is an event that goes on, or is still to come.
