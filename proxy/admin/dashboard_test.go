@@ -428,7 +428,7 @@ func TestTheDashboardShowsTheEventsOfARoom(t *testing.T) {
 	page := o.send("/rooms/shop/events", nil).Body.String()
 	for _, want := range []string{
 		"Prequeue of sale", "An event is about to start: everybody new is held until it does.", `<h2 id="event-sale">sale <span`, "The &lt;big&gt; one",
-		`<span class="busy">prequeue</span>`, `<dt>Prequeue</dt><dd><time datetime="2021-05-27T15:50:00Z" data-day-of-week>Thursday, 2021-05-27 15:50:00 UTC</time></dd>`, ">Thursday, 2021-05-27 16:00:00 UTC</time></dd>",
+		`<span class="busy">prequeue</span>`, `<dt>Prequeue, in which everybody new is held</dt><dd><time datetime="2021-05-27T15:50:00Z" data-day-of-week>Thursday, 2021-05-27 15:50:00 UTC</time></dd>`, ">Thursday, 2021-05-27 16:00:00 UTC</time></dd>",
 		">Thursday, 2021-05-27 18:00:00 UTC</time></dd>",
 		`<svg class="timeline" role="img"`, `<title>The times of sale, which is prequeue</title>`, `class="now"`,
 		" <code>total_active_users</code>: 800</div>", record.SettingInWords("total_active_users"), " <code>new_users_per_minute</code>: 500</div>", "Page for those who wait <code>custom_page_html</code>", g.shop.Draw("sale").SeedHash(),

@@ -80,7 +80,9 @@ func (a *api) getOverview(w http.ResponseWriter, r *http.Request) {
 	slices.SortStableFunc(rows, ranked.compare)
 	o.More = max(0, len(rows)-maxShown)
 	for _, row := range rows[:len(rows)-o.More] {
-		a.addPast(&row.Row, row.own)
+		if since := a.addPast(&row.Row, row.own); !since.IsZero() {
+			o.TrendSince = since
+		}
 		o.Rooms = append(o.Rooms, row.Row)
 	}
 	slices.SortStableFunc(o.Next, func(a, b dashboard.Next) int { return a.At.Compare(b.At) })
@@ -160,11 +162,12 @@ func toldNow(n *estimate.Numbers) string {
 	return dashboard.FormatWait(w.Minutes * 60)
 }
 
-// addPast adds to a room what the record has of its last hour.
-func (a *api) addPast(row *dashboard.Row, own bool) {
+// addPast adds to a room what the record has of its last hour, and returns when that begins if it is
+// later; zero if not.
+func (a *api) addPast(row *dashboard.Row, own bool) (since time.Time) {
 	row.Waited = "–"
 	if !own {
-		return
+		return since
 	}
 	now := a.Clock()
 	past := a.Record.Excerpt(row.Name, now.Add(-waitsOver), now.Add(time.Second)).Minutes
@@ -172,11 +175,11 @@ func (a *api) addPast(row *dashboard.Row, own bool) {
 		row.Waited = dashboard.FormatWait(w.Waited.P50)
 	}
 	if len(past) < shortestTrend {
-		return
+		return since
 	}
 	begin := now.Add(-waitsOver).Truncate(time.Minute).Add(time.Minute)
 	if first := past[0].At; first.After(begin) {
-		begin, row.TrendSince = first, first
+		begin, since = first, first
 	}
 	values, most := make([]float64, int(now.Sub(begin)/time.Minute)+1), 0
 	for i := range values {
@@ -189,6 +192,7 @@ func (a *api) addPast(row *dashboard.Row, own bool) {
 		}
 	}
 	row.Trend = template.HTML(chart.Spark(values, fmt.Sprintf("People in line in the last hour: at most %d", most))) //nolint:gosec // package chart escapes all text
+	return since
 }
 
 // shortestTrend is how many minutes a trend is drawn of at least: one is a dot.

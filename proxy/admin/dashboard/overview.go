@@ -9,8 +9,11 @@ import (
 // Overview is the page with all rooms.
 type Overview struct {
 	Frame
-	Rooms    []Row
-	More     int // how many rooms are not shown
+	Rooms []Row
+	More  int // how many rooms are not shown
+
+	TrendSince time.Time // when the trends begin, if that is less than an hour ago
+
 	Next     []Next
 	Sections []template.HTML // of features
 }
@@ -26,8 +29,6 @@ type Row struct {
 	Waited string        // how long half of those waited who were let in lately, in words
 	Active Measure       // of its limit
 	Trend  template.HTML // of those who waited in the last hour; "" for nothing yet
-
-	TrendSince time.Time // when it begins, if that is later
 }
 
 // Next is an event that goes on, or is still to come.

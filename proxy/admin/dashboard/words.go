@@ -20,8 +20,19 @@ var words = template.FuncMap{
 		told := record.WithMoments(template.HTMLEscapeString(text), func(at time.Time) string { return string(formatTime(at)) })
 		return template.HTML(told) //nolint:gosec // it is escaped
 	},
-	"plain":  record.SettingInWords,
+	"plain": record.SettingInWords,
+	"meaning": func(choice string) string {
+		if meaning := meanings[choice]; meaning != "" {
+			return " (" + meaning + ")"
+		}
+		return ""
+	},
 	"author": record.AuthorInWords,
+}
+
+// meanings are those of choices of settings that do not speak for themselves.
+var meanings = map[string]string{
+	"fifo": "in order of arrival", "random": "each check-in is a draw", "line": "exact places", "passthrough": "everybody is let in", "reject": "nobody is let in",
 }
 
 // formatTime is a moment, which the script tells as the viewer's clock does.
