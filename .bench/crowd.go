@@ -35,13 +35,12 @@ type place struct {
 // opened, checked in and sealed again.
 type crowd struct {
 	header http.Header
-	fresh  bool // each answer must bring a ticket that was not known: it does not in a copy of one answer
 	places chan place
 	seated atomic.Int64
 }
 
-func newCrowd(header http.Header, fresh bool) *crowd {
-	c := &crowd{header: header, fresh: fresh, places: make(chan place, crowdSize)}
+func newCrowd(header http.Header) *crowd {
+	c := &crowd{header: header, places: make(chan place, crowdSize)}
 	for range crowdSize {
 		c.places <- place{}
 	}
@@ -99,7 +98,7 @@ func (c *crowd) connection(ctx context.Context, to *process) (n int, err error) 
 		switch {
 		case err != nil:
 			return n, err
-		case c.fresh && a.ticket() == p.ticket:
+		case a.ticket() == p.ticket:
 			return n, errors.New("an answer brought no new ticket: nobody has checked in")
 		case p.ticket == "":
 			c.seated.Add(1)

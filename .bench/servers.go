@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"flag"
@@ -10,8 +11,11 @@ import (
 	"net/url"
 	"os"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
+
+	"github.com/gorilla/securecookie"
 
 	"github.com/fairdoor-gate/fairdoor/proxy/origin"
 )
@@ -46,7 +50,7 @@ func serve(ctx context.Context, flags *flag.FlagSet, args []string) error {
 	case "bare":
 		handler = bareProxy(u)
 	case "answer":
-		handler, err = copyOf(*file)
+		handler, err = waitingWithoutAQueue(*file)
 	case "polls":
 		handler, err = flood(ctx, u, *kind)
 	default:
@@ -99,17 +103,54 @@ type buffers struct{ pool sync.Pool }
 func (b *buffers) Get() []byte  { return b.pool.Get().(*[32 << 10]byte)[:] }
 func (b *buffers) Put(p []byte) { b.pool.Put((*[32 << 10]byte)(p)) }
 
-// copyOf writes the answer in file to every request.
-func copyOf(file string) (http.Handler, error) {
+// ticketed opens the ticket that a request brings, seals it anew, and writes the same answer to all:
+// what the gate does for somebody who waits, without the queue.
+type ticketed struct {
+	answer
+	name, attributes string // of the cookie
+	newcomers        []byte // their tickets' payload
+	jar              *securecookie.SecureCookie
+}
+
+// waitingWithoutAQueue answers as the gate has in a file. Its tickets are as long as the gate's.
+func waitingWithoutAQueue(file string) (http.Handler, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("reading the answer: %w", err)
 	}
-	a := new(answer)
-	if err := json.Unmarshal(text, a); err != nil {
+	h := &ticketed{jar: securecookie.New(securecookie.GenerateRandomKey(32), securecookie.GenerateRandomKey(32)).SetSerializer(securecookie.NopEncoder{}).MaxAge(0)}
+	if err := json.Unmarshal(text, &h.answer); err != nil {
 		return nil, fmt.Errorf("reading the answer: %w", err)
 	}
-	return a, nil
+	name, value, _ := strings.Cut(h.ticket(), "=")
+	_, attributes, _ := strings.Cut(h.Header.Get("Set-Cookie"), ";")
+	h.name, h.attributes = name, ";"+attributes
+	h.Header.Del("Set-Cookie")
+	for sealed := ""; len(sealed) < len(value); {
+		h.newcomers = append(h.newcomers, 't')
+		if sealed, err = h.jar.Encode(name, bytes.Clone(h.newcomers)); err != nil {
+			return nil, fmt.Errorf("sealing a ticket: %w", err)
+		}
+	}
+	return h, nil
+}
+
+// ServeHTTP answers a request.
+func (h *ticketed) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	payload := bytes.Clone(h.newcomers) // which is sealed where it lies
+	if c, err := r.Cookie(h.name); err == nil {
+		if err := h.jar.Decode(h.name, c.Value, &payload); err != nil {
+			http.Error(w, "The ticket cannot be opened.", http.StatusBadRequest)
+			return
+		}
+	}
+	sealed, err := h.jar.Encode(h.name, payload)
+	if err != nil {
+		http.Error(w, "The ticket cannot be sealed.", http.StatusInternalServerError)
+		return
+	}
+	w.Header()["Set-Cookie"] = []string{h.name + "=" + sealed + h.attributes}
+	h.answer.ServeHTTP(w, r)
 }
 
 // ServeHTTP writes the answer. The header's values are shared between requests, which is as cheap
