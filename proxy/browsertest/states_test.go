@@ -78,5 +78,5 @@ func TestWhatIsLeftOfItemsIsToldInNumbersOfTheVisitorsLanguage(t *testing.T) {
 	d.Items = `[{"name":"Stehplatz 1000","price":"49 €","left":12000},{"name":"Sitzplatz","soldOut":true}]`
 	s.tell(d)
 	tab.Until(`document.querySelector('#goods dd')`)
-	assert.Equal(t, "Stehplatz 1000 · 49 €Noch verfügbar: 12.000SitzplatzAusverkauft", browsertest.Eval[string](tab, `document.getElementById('goods').textContent.trim()`))
+	assert.Equal(t, "Stehplatz 1000 · 49 €Noch verfügbar: 12.000Sitzplatzausverkauft", browsertest.Eval[string](tab, `document.getElementById('goods').textContent.trim()`))
 }

@@ -72,11 +72,11 @@ const make = (name, ...parts) => {
 };
 const offer = items => {
   const list = $('goods'), text = JSON.stringify(items);
-  show(list, !!items.length);
+  show(list, !!items[0]);
   if (offered === text) return;
   offered = text;
-  list.replaceChildren(...items.map(i => make('div', make('dt', make('bdi', i.name), ...i.price ? [' · ', make('bdi', i.price)] : []),
-    make('dd', i.soldOut ? say.soldOutWord : i.left === null ? '' : $('items').firstChild.textContent + ': ' + count.format(i.left)))));
+  list.replaceChildren(...items.map(i => make('div', make('dt', make('bdi', i.name), i.price ? ' · ' : '', make('bdi', i.price || '')),
+    make('dd', i.soldOut ? say.soldOutWord : i.left == null ? '' : $('items').firstChild.textContent + ': ' + count.format(i.left)))));
 };
 // What is in brackets is left out while the variable in it is zero.
 const write = w => {
@@ -112,12 +112,12 @@ const paint = w => {
   show($('line'), w.usersAheadKnown && !w.claimRequired);
   set($('ahead'), count.format(w.usersAhead));
   const items = w.items || [];
-  show($('items'), w.itemsLeftKnown && !items.length);
+  show($('items'), w.itemsLeftKnown && !items[0]);
   set($('left'), count.format(w.itemsLeft));
   offer(items);
   when(w, state);
   if (w.rejoined || !w.refreshIntervalSeconds || w.isHeld) show($('rejoined'), w.rejoined);
-  if (w.message !== undefined) {
+  if (w.message != null) {
     set($('message'), w.message);
     show($('message'), !!w.message);
   }
