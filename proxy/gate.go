@@ -334,22 +334,18 @@ func (g *Gate) keepInSync(r *keptRoom, stop <-chan struct{}) {
 		case <-timer.C:
 		case <-r.SyncWanted():
 		}
-		if g.syncRoom(r, last) || last {
+		if g.syncRoom(r) || last {
 			return
 		}
 		timer.Reset(r.Queue.SyncIn(g.o.Clock(), g.o.SyncInterval))
 	}
 }
 
-// syncRoom syncs a room, maybe for the last time, and says whether its family has dropped it then.
-func (g *Gate) syncRoom(r *keptRoom, last bool) bool {
+// syncRoom syncs a room, and says whether its family has dropped it then.
+func (g *Gate) syncRoom(r *keptRoom) bool {
 	defer services{g}.Survive("sync")
 	r.Overrides.HoldForPrequeue(g.o.Clock())
-	sync := r.Queue.Sync
-	if last {
-		sync = r.Queue.SyncLast
-	}
-	if err := sync(context.WithoutCancel(g.sync), g.o.Clock()); err != nil {
+	if err := r.Queue.Sync(context.WithoutCancel(g.sync), g.o.Clock()); err != nil {
 		g.o.Log.Debug("sync failed", zap.String("room", r.Queue.Name()), zap.Error(err))
 		g.follow(r)
 		return false

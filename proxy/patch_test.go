@@ -251,6 +251,20 @@ func TestChangesThatDoNotGoWithTheConfigurationEndAtAStart(t *testing.T) {
 	assert.Equal(t, []string{"total_active_users"}, slices.Collect(maps.Keys(told["overridden_by"].(map[string]any))))
 }
 
+func TestWhatAGateReadsAgainTakesNothingBackThatANewerFileHas(t *testing.T) {
+	store := memstore.NewShared(2 * time.Second)
+	gate := func(limit int) *gatetest.Fixture {
+		return gatetest.Start(t, func(_ *proxy.Config, o *proxy.Options) { o.Store = store }, gatetest.Settings(func(s *queue.Settings) { s.TotalActiveUsers = limit }))
+	}
+	old, newer := gate(5), gate(8)
+	require.Equal(t, 8.0, describe(newer)["total_active_users"])
+	require.NoError(t, old.Renew(t.Context(), old.Config))
+	old.Pass(2 * time.Second)
+	assert.Equal(t, 8.0, describe(old)["total_active_users"])
+	require.NoError(t, old.Configure(t.Context(), old.Config))
+	assert.Equal(t, 5.0, describe(old)["total_active_users"], "who reloads last is obeyed")
+}
+
 func TestNewRefusesWhatCannotWork(t *testing.T) {
 	f := gatetest.Start(t)
 	_, err := proxy.New(t.Context(), f.Config, proxy.Options{})

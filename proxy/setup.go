@@ -42,7 +42,13 @@ type renewal struct {
 // returns an error. Rooms are known by their names: one that stays keeps its
 // line, its sessions and the changes that operators made while it ran. An origin
 // that stays keeps its connections.
-func (g *Gate) Configure(ctx context.Context, c Config) error {
+func (g *Gate) Configure(ctx context.Context, c Config) error { return g.configure(ctx, c, false) }
+
+// Renew is Configure with what the configuration in force names, read again: what the rooms go by on all
+// gates stays, which others may have from newer files.
+func (g *Gate) Renew(ctx context.Context, c Config) error { return g.configure(ctx, c, true) }
+
+func (g *Gate) configure(ctx context.Context, c Config, renews bool) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.making.Lock()
@@ -53,6 +59,7 @@ func (g *Gate) Configure(ctx context.Context, c Config) error {
 		old = &setup{}
 	}
 	b := newBuilder(g, c, old)
+	b.renews = renews
 	renewals, err := b.build(ctx)
 	if err != nil {
 		return fmt.Errorf("configuring the gate: %w", err)

@@ -61,15 +61,6 @@ const (
 	firstOfLineWithStreams = 1000
 )
 
-// FarToldWithin is how much later than of others a node may tell a store of the check-ins of visitors
-// with a FarInterval, who count for so much longer: so it tells of many of them at once.
-func (s *Settings) FarToldWithin() time.Duration {
-	if s.farthest() == 0 {
-		return 0
-	}
-	return s.RefreshInterval / 4
-}
-
 // Streams reports whether there is a stream of events for a visitor with so many people ahead who is
 // told that wait, or 0 for none that is known: for the first in line, and then for those who are let
 // in within StreamWithin, by what they are told and by the allowance. Others are far, and ask. So a
@@ -105,19 +96,17 @@ func (s *Settings) apiece() float64 {
 }
 
 // Returning is how soon after a check-in visitors make the next one who stay: so many milliseconds
-// more for each of the people ahead of them, and never later than all do. A store may be told so much
-// later of those who are last.
+// more for each of the people ahead of them, and never later than all do.
 type Returning struct {
 	Near, All time.Duration
 	Each      float64
-	Told      time.Duration
 }
 
 // Returning is how soon after a check-in visitors make the next one. Meanwhile the people ahead of
 // them have become fewer by one in farShare at most, unless they leave, or a limit was raised.
 func (s *Settings) Returning() Returning {
 	near := s.ReturnsWithin()
-	r := Returning{Near: near, All: max(near, s.ReturnsAfter(s.farthest())), Told: s.FarToldWithin()}
+	r := Returning{Near: near, All: max(near, s.ReturnsAfter(s.farthest()))}
 	if r.All > near {
 		r.Each = (1 + s.RefreshJitter) * s.apiece() / (farShare - 1)
 	}
@@ -125,9 +114,9 @@ func (s *Settings) Returning() Returning {
 }
 
 // Within is how soon after a check-in everybody makes the next one who stays, and has at most so
-// many people ahead, and the store knows of it.
+// many people ahead.
 func (r Returning) Within(ahead int) time.Duration {
-	return min(r.All+r.Told, r.Near+time.Duration(math.Ceil(float64(ahead)*r.Each))*time.Millisecond)
+	return min(r.All, r.Near+time.Duration(math.Ceil(float64(ahead)*r.Each))*time.Millisecond)
 }
 
 // ReturnsAfter is how soon after a check-in somebody makes the next one who asks after about so long.

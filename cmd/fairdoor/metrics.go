@@ -46,9 +46,9 @@ func (m *programMetrics) source() metrics.Source {
 func (m *programMetrics) inForce(c *config.Config, of int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.digest, m.since, m.refused[renewals] = digest(c), time.Now(), false
+	m.digest, m.refused[renewals] = digest(c), false
 	if of == reloads {
-		m.refused[reloads] = false
+		m.since, m.refused[reloads] = time.Now(), false
 	}
 }
 

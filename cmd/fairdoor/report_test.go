@@ -17,6 +17,7 @@ import (
 
 	"github.com/fairdoor-gate/fairdoor/proxy/record"
 	"github.com/fairdoor-gate/fairdoor/proxy/record/recordtest"
+	"github.com/fairdoor-gate/fairdoor/proxy/reply"
 )
 
 // keepRecord makes the record of a gate in a state directory, with so many visitors a minute.
@@ -89,7 +90,7 @@ func TestReportOfRunningGates(t *testing.T) {
 			return
 		}
 		if r.URL.Path != "/api/v1/rooms/shop/record" {
-			w.WriteHeader(http.StatusNotFound)
+			reply.Problem(w, http.StatusNotFound, "There is no such room.")
 			return
 		}
 		asked++

@@ -182,7 +182,7 @@ func (s *server) reload(ctx context.Context, from *sources, st *state) {
 	c, warnings, err := from.load()
 	logWarnings(s.log, warnings)
 	if err == nil {
-		err = s.configure(ctx, c, st, s.public.Reload)
+		err = s.configure(c, st, s.public.Reload, func(c proxy.Config) error { return s.gate.Configure(ctx, c) })
 	}
 	if err != nil {
 		s.metrics.refuse(reloads)
@@ -207,7 +207,7 @@ func (s *server) renew(ctx context.Context, from *sources, st *state) {
 	c, warnings, err := from.renew()
 	logWarnings(s.log, warnings)
 	if err == nil {
-		err = s.configure(ctx, c, st, func() error { return nil })
+		err = s.configure(c, st, func() error { return nil }, func(c proxy.Config) error { return s.gate.Renew(ctx, c) })
 	}
 	if err != nil {
 		s.metrics.refuse(renewals)
@@ -224,7 +224,7 @@ func (s *server) renew(ctx context.Context, from *sources, st *state) {
 var errOpen = errors.New("admin_token and admin are read at the start, and without operators nobody would be asked for a token until then: keep one in operators, or start the gate anew")
 
 // configure puts a configuration in force once the certificates are.
-func (s *server) configure(ctx context.Context, c *config.Config, st *state, certificates func() error) error {
+func (s *server) configure(c *config.Config, st *state, certificates func() error, put func(proxy.Config) error) error {
 	if s.config.AdminToken == "" && len(c.Operators) == 0 && (c.AdminToken != "" || !listen.IsLoopback(s.config.Admin)) {
 		return errOpen
 	}
@@ -235,7 +235,7 @@ func (s *server) configure(ctx context.Context, c *config.Config, st *state, cer
 	if err := certificates(); err != nil {
 		return err
 	}
-	return s.gate.Configure(ctx, gate)
+	return put(gate)
 }
 
 // refused logs why a configuration was refused.

@@ -33,6 +33,7 @@ type reading struct {
 type stamp struct {
 	at   time.Time
 	size int64
+	mode os.FileMode // a list that could not be read may be allowed to be
 }
 
 func stampOf(path string) stamp {
@@ -40,7 +41,7 @@ func stampOf(path string) stamp {
 	if err != nil {
 		return stamp{}
 	}
-	return stamp{info.ModTime(), info.Size()}
+	return stamp{info.ModTime(), info.Size(), info.Mode()}
 }
 
 // newSources are a configuration file, "" for none, flags, nil for none, and the environment.

@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/url"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/int64default"
@@ -45,6 +47,9 @@ var pass = &kind{
 		var made passes
 		if err := api.Order(ctx, http.MethodPost, client.Path("rooms", plan.text("room"), "passes"), order, &made); err != nil {
 			return nil, err
+		}
+		if len(made.Passes) == 0 {
+			return nil, errors.New("the gate has made no pass, and says no more")
 		}
 		now := made.Passes[0].told()
 		now["code"], now["link"] = asJSON(made.Passes[0].Code), asJSON(made.Passes[0].Link)
@@ -108,8 +113,12 @@ func readPass(ctx context.Context, api client.API, state object) (told, error) {
 			}
 			after = p.ID
 		}
-		if len(page.Passes) == 0 {
-			return nil, client.ErrNotFound
+		if len(page.Passes) > 0 {
+			continue
 		}
+		if ends, err := time.Parse(time.RFC3339, state.text("expires_at")); err == nil && ends.Before(time.Now()) {
+			return nil, nil // the gate has forgotten it
+		}
+		return nil, client.ErrNotFound
 	}
 }

@@ -145,7 +145,7 @@ func (a *audience) announceTurns(now time.Time, turns room.Turns) {
 func (a *audience) announceSlots(now time.Time, turns room.Turns) {
 	announced := map[queue.Instant]int{} // by bucket
 	for _, s := range a.withSlots(turns) {
-		bucket, slots := turns.Slots(s.arrived)
+		bucket, slots := turns.Slots(queue.Instant(s.arrived.Load()))
 		if announced[bucket] < slots && (s.asking(now) || a.announceTurn(now, s)) {
 			announced[bucket]++
 		}
@@ -157,11 +157,11 @@ func (a *audience) announceSlots(now time.Time, turns room.Turns) {
 func (a *audience) withSlots(turns room.Turns) []*stream {
 	var found []*stream
 	for _, s := range a.streams {
-		if _, slots := turns.Slots(s.arrived); slots > 0 && a.byID[s.id][0] == s {
+		if _, slots := turns.Slots(queue.Instant(s.arrived.Load())); slots > 0 && a.byID[s.id][0] == s {
 			found = append(found, s)
 		}
 	}
-	slices.SortFunc(found, func(s, o *stream) int { return cmp.Compare(s.arrived, o.arrived) })
+	slices.SortFunc(found, func(s, o *stream) int { return cmp.Compare(s.arrived.Load(), o.arrived.Load()) })
 	return found
 }
 

@@ -22,8 +22,8 @@ type stream struct {
 	hub      *Hub
 	audience *audience
 	id       queue.ID
-	arrived  queue.Instant
 
+	arrived  atomic.Int64 // by what their place goes, which operators and draws change: a queue.Instant
 	wakings  atomic.Int32 // since the stream was last at rest: not 0 while it begins, waits for the crew or acts, and when it has ended
 	turn     atomic.Bool  // the visitor's turn has come
 	returned atomic.Bool  // another page of theirs has said goodbye for them
@@ -55,10 +55,11 @@ func newStream(h *Hub, l *Listener) *stream {
 	lasts := settings.PlaceKept() / 2
 	t := &l.Request.Ticket
 	s := &stream{
-		hub: h, acting: make(chan struct{}, 1), request: l.Request, id: t.ID, arrived: t.ArrivedAt,
+		hub: h, acting: make(chan struct{}, 1), request: l.Request, id: t.ID,
 		endsAt:  l.Now.Add(lasts - time.Duration(h.upTo(uint64(lasts/4)))),
 		renewal: renewal{opened: l.Room.StoreTime(l.Now)},
 	}
+	s.arrived.Store(int64(t.ArrivedAt))
 	s.wakings.Store(1)
 	s.dueAt.Store(math.MaxInt64)
 	return s
@@ -201,6 +202,7 @@ func (s *stream) appendDecision(b []byte, now time.Time, d *room.Decision) []byt
 func (s *stream) takeTicket(now time.Time, t queue.Ticket) {
 	of := s.audience.room
 	s.request.Ticket = t
+	s.arrived.Store(int64(t.ArrivedAt))
 	s.checkInAt = now.Add(of.DueIn(now, t))
 	if s.request.Ask.Prompt == room.Called && of.Settings().Method.OrdersBuckets() {
 		s.hub.postponeTurns(s, s.checkInAt)

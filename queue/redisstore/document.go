@@ -50,7 +50,7 @@ type rules struct {
 	Closes     bool  `json:"closes"`     // nobody is let in while nothing is left
 	SellsFrom  int64 `json:"sellsfrom"`  // what was left before does not count
 
-	AllBack    int64   `json:"allback"`    // how soon all do, and the store knows of it
+	AllBack    int64   `json:"allback"`    // how soon all do
 	Each       float64 `json:"each"`       // how much later for each of the people ahead
 	Unnumbered int64   `json:"unnumbered"` // how long after a check-in a place without a number is worth one in an exact line
 
@@ -70,7 +70,7 @@ func rulesOf(c queue.Configuration, slack time.Duration) rules {
 		QueueAll: l.HoldsNew(), Cuts: l.CutsBuckets(), Longest: l.LongestBucket().Milliseconds(), Renewal: !l.DisableSessionRenewal, Fleeting: l.Fleeting,
 		Duration: l.SessionDuration.Milliseconds(), Lasts: l.SessionLasts(slack).Milliseconds(), Leases: l.Lease(1, slack) == 1,
 		Remember: c.Remembers().Milliseconds(), Dropout: l.LineDropout.Milliseconds(), Back: returning.Near.Milliseconds(),
-		AllBack: (returning.All + returning.Told).Milliseconds(), Each: returning.Each, Unnumbered: l.UnnumberedFor().Milliseconds(),
+		AllBack: returning.All.Milliseconds(), Each: returning.Each, Unnumbered: l.UnnumberedFor().Milliseconds(),
 		QueueWhen: l.QueueWhen, OpensBelow: l.OpensAgainBelow(), Shadow: l.Shadow,
 		MaxSession: l.MaxSession.Milliseconds(), Stands: l.HoldsActive(), Closes: l.OnSoldOut == queue.CloseToAll,
 		SellsFrom: int64(l.SellsFrom()), BySession: l.Occupancy == queue.BySession,

@@ -145,7 +145,7 @@ func (v visit) join(id queue.ID, place queue.Place, within time.Duration) Decisi
 	}
 	t := queue.Ticket{State: queue.Waiting, ID: id, ArrivedAt: v.at, LastCheckIn: v.at, Number: place.Number, Priority: place.Priority}
 	t = v.putAhead(v.drawn(t))
-	t = v.presence.join(v.at, v.rules, v.Request, t, v.rules.ArrivalBucket(t.ArrivedAt), within, v.rules.FarInterval(float64(v.aheadOfNewcomer(place))))
+	t = v.presence.join(v.at, v.rules, v.Request, t, v.rules.ArrivalBucket(t.ArrivedAt), within)
 	if t.ArrivedAt == v.at { // not where it was drawn, put ahead, or another device's
 		v.noteArrival()
 	}

@@ -28,7 +28,6 @@
 //	            lease.go                    sessions that last for a short time until their visitor comes back
 //	batcher     batch.go                    claims that go to the store together
 //	exchange    exchange.go, report.go      the conversation with the store
-//	            behind.go                   of whom the store is told later
 //	            configure.go, panics.go     configurations; panics of the store
 //	estimates   package estimate            what visitors are told, and when slots will open
 //	sessions    sessions.go                 who is in, and what is kept while an answer is under way

@@ -39,7 +39,6 @@ type exchange struct {
 	epoch  string
 	since  queue.Instant
 	syncs  int
-	all    queue.Instant // when the store was last told of everybody present; 0 if it is to be at once
 	memory memory
 
 	unsent    *queue.Report    // sent without an answer; to be sent again as it is
@@ -54,8 +53,8 @@ type exchange struct {
 // maxUndecided bounds the claims that are remembered through a fault.
 const maxUndecided = 10_000
 
-// putClaims puts claims to the store, with what is unreported of the people up to the claimants, and
-// of all else; grants[i] becomes the verdict on claims[i]. On an error nobody was granted anything, as far as
+// putClaims puts claims to the store, with all that is unreported; grants[i] becomes
+// the verdict on claims[i]. On an error nobody was granted anything, as far as
 // this node knows.
 func (x *exchange) putClaims(ctx context.Context, now time.Time, claims []queue.Claim, grants []queue.Grant) error {
 	x.mu.lock()
@@ -69,7 +68,7 @@ func (x *exchange) putClaims(ctx context.Context, now time.Time, claims []queue.
 		}
 	}
 	now = x.mu.now(now)
-	status, err := x.putInOrder(ctx, x.report(now, x.behind(claims)), claims, grants)
+	status, err := x.putInOrder(ctx, x.report(now), claims, grants)
 	if err != nil {
 		for _, c := range claims[:min(len(claims), maxUndecided-len(x.undecided))] {
 			x.undecided = append(x.undecided, queue.Claim{ID: c.ID, Cell: c.Cell, Moved: c.Moved, KeepCell: c.KeepCell, HeldOnly: true,
@@ -86,14 +85,6 @@ func (x *exchange) putClaims(ctx context.Context, now time.Time, claims []queue.
 func (x *exchange) sync(ctx context.Context, now time.Time) (*queue.View, error) {
 	x.mu.lock()
 	defer x.mu.unlock()
-	return x.syncAlone(ctx, now)
-}
-
-// syncLast is sync, and leaves nothing to later reports.
-func (x *exchange) syncLast(ctx context.Context, now time.Time) (*queue.View, error) {
-	x.mu.lock()
-	defer x.mu.unlock()
-	x.all = 0
 	return x.syncAlone(ctx, now)
 }
 
@@ -234,7 +225,7 @@ func (x *exchange) learnUndecided(status queue.Status, grants []queue.Grant) {
 func (x *exchange) syncOnce(ctx context.Context, now time.Time) (*queue.View, error) {
 	now = x.mu.now(now)
 	toldAgain := x.storeHasForgotten()
-	x.unsent = x.report(now, x.farBehind(x.clock.at(now)))
+	x.unsent = x.report(now)
 	answer, err := x.store.Sync(ctx, x.room, x.unsent)
 	x.noteAnswer(err)
 	if err != nil {

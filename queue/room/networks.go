@@ -150,12 +150,12 @@ func (v visit) isBeyond(id queue.ID, since queue.Instant) bool {
 	lasts := v.rules.ReturnsWithin()
 	if v.Ticket.State == queue.Waiting {
 		_, rarely := v.aim(v.bucketOf(v.Ticket.ArrivedAt))
-		lasts = max(lasts, v.rules.ReturnsAfter(rarely)+v.rules.countsLonger(rarely))
+		lasts = max(lasts, v.rules.ReturnsAfter(rarely))
 	}
 	if v.Ask.isHidden() {
 		lasts = max(lasts, hiddenInterval+v.rules.CheckInSlack())
 	}
-	lasts += max(v.rules.CheckInSlack(), v.rules.windowLasts(lasts)) + claimTakes // and to the end of the window in which its visitor counts
+	lasts += v.rules.CheckInSlack() + claimTakes // and to the end of the window in which its visitor counts
 	return !v.networks.counts(v.at, v.Network, id, countingPlace{v.at.Add(lasts), since}, v.rules.MaxWaitingPerNetwork)
 }
 

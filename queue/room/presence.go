@@ -22,8 +22,8 @@ type presence struct {
 
 	gaveUp gaveUp
 
-	draining sync.Mutex         // taken before that of a shard; guards the sums
-	sums     map[packedCell]int // unreported changes that drain has found
+	draining sync.Mutex         // taken before that of a shard
+	sums     map[packedCell]int // empty but during a drain
 }
 
 func newPresence(made, start queue.Instant, draw random) *presence {
@@ -178,9 +178,9 @@ func (p *presence) expect(at queue.Instant, id queue.ID, within time.Duration) {
 	}
 }
 
-// join counts a visitor who has got a place, and returns their ticket. They may go on to ask rarely. A subject who
+// join counts a visitor who has got a place, and returns their ticket. A subject who
 // has one already keeps it: with another device, they were first.
-func (p *presence) join(at queue.Instant, rules *rules, q *Request, t queue.Ticket, bucket queue.Instant, within, rarely time.Duration) queue.Ticket {
+func (p *presence) join(at queue.Instant, rules *rules, q *Request, t queue.Ticket, bucket queue.Instant, within time.Duration) queue.Ticket {
 	t.RefreshInterval = sooner(p.random.firstInterval(&rules.Settings), within)
 	s := p.shard(t.ID)
 	s.mu.Lock()
@@ -192,7 +192,7 @@ func (p *presence) join(at queue.Instant, rules *rules, q *Request, t queue.Tick
 		}
 		p.remember(s, &t)
 	}
-	t.CountIn(s.count(s.add(t.ID, at), rules, bucket, at, t.RefreshInterval, rarely, q.Ask.isHidden(), 0))
+	t.CountIn(s.count(s.add(t.ID, at), rules, bucket, at, t.RefreshInterval, q.Ask.isHidden(), 0))
 	return t
 }
 
@@ -259,9 +259,9 @@ func (p *presence) takeOut(id queue.ID, c queue.Cell) {
 	s.change(c.Bucket, ticksOf(c.Until, s.start), -1)
 }
 
-// drain takes the unreported changes but for those in some buckets, added up over all shards: a crowd
-// is in few cells, and in each of them at every shard.
-func (p *presence) drain(but buckets) []queue.CellChange {
+// drain takes the unreported changes of all shards, added up: a crowd is in few
+// cells, and in each of them at every shard.
+func (p *presence) drain() []queue.CellChange {
 	p.draining.Lock()
 	defer p.draining.Unlock()
 	for i := range p.changed.drain() {
@@ -272,16 +272,12 @@ func (p *presence) drain(but buckets) []queue.CellChange {
 		s.mu.Unlock()
 	}
 	var list []queue.CellChange
-	for packed, people := range p.sums {
-		c := packed.unpack(p.start)
-		if people != 0 && but.has(c.Bucket) {
-			continue
-		}
+	for c, people := range p.sums {
 		if people != 0 {
-			list = append(list, queue.CellChange{Cell: c, People: people})
+			list = append(list, queue.CellChange{Cell: c.unpack(p.start), People: people})
 		}
-		delete(p.sums, packed)
 	}
+	clear(p.sums)
 	return list
 }
 
@@ -313,7 +309,7 @@ func (p *presence) each(change func(entry *entry[shortID])) {
 // forgets the subjects of whom nothing was heard for as long as anything is remembered.
 func (p *presence) trim(shard int, at queue.Instant, alone bool, rules *rules) {
 	s := &p.shards[shard%shards]
-	p.gaveUp.follow(alone, s.window(rules, at, max(rules.RefreshInterval+hiddenInterval, rules.AllReturnWithin()+rules.FarToldWithin())))
+	p.gaveUp.follow(alone, s.window(rules, at, max(rules.RefreshInterval+hiddenInterval, rules.AllReturnWithin())))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.countGone(ticksOf(at, s.start))

@@ -131,7 +131,7 @@ func (s *presenceShard) noteCheckIn(at queue.Instant, rules *rules, entry *entry
 		}
 		s.change(f.was, entry.until, -1)
 	}
-	f.cell = s.count(entry, rules, c.bucket, at, interval, c.rarely, c.Ask.isHidden(), least)
+	f.cell = s.count(entry, rules, c.bucket, at, interval, c.Ask.isHidden(), least)
 	switch {
 	case c.counting == countStillDue:
 		f.interval, entry.more = 0, packDue(ticksOf(at, s.start))
@@ -158,7 +158,7 @@ func (s *presenceShard) movesFrom(at queue.Instant, rules *rules, c *pendingChec
 	if !c.elsewhere || counted == (queue.Cell{}) || counted.Until <= at && !c.precedes {
 		return 0, queue.Cell{}, 0
 	}
-	return counted.Bucket, counted, s.windowEnd(rules, rules.RefreshInterval, max(counted.Until+1, at))
+	return counted.Bucket, counted, s.windowEnd(rules, max(counted.Until+1, at))
 }
 
 // stay leaves a visitor who is not due where they are counted. One who had said goodbye,
@@ -175,7 +175,7 @@ func (s *presenceShard) stay(at queue.Instant, rules *rules, entry *entry[shortI
 			_, f.from, least = s.movesFrom(at, rules, c)
 		}
 		entry = s.add(t.ID, at)
-		s.count(entry, rules, c.bucket, t.LastCheckIn, t.RefreshInterval, c.rarely, c.Ask.isHidden(), least)
+		s.count(entry, rules, c.bucket, t.LastCheckIn, t.RefreshInterval, c.Ask.isHidden(), least)
 		if least != 0 {
 			entry.more |= movedFlag
 		}
@@ -202,18 +202,15 @@ func (s *presenceShard) stay(at queue.Instant, rules *rules, entry *entry[shortI
 // backBy is until when a visitor who asks before their check-in is due has to be counted:
 // what is left until then is told in whole seconds, so that they may be later than due.
 func (s *presenceShard) backBy(rules *rules, at, due queue.Instant) uint32 {
-	return s.windowEnd(rules, rules.RefreshInterval, at.Add(queue.WholeSeconds(due.Sub(at))+queue.LeastSlack))
+	return s.windowEnd(rules, at.Add(queue.WholeSeconds(due.Sub(at))+queue.LeastSlack))
 }
 
 // count writes a check-in into an entry: when the next one is due, and the window in which the
-// visitor is counted in the bucket until then, or until a later tick. Who is far from the head asks
-// rarely.
-func (s *presenceShard) count(entry *entry[shortID], rules *rules, bucket, at queue.Instant, interval, rarely time.Duration, hidden bool, least uint32) queue.Cell {
-	counts := interval
-	if hidden {
-		counts = max(counts, hiddenInterval)
+// visitor is counted in the bucket until then, or until a later tick.
+func (s *presenceShard) count(entry *entry[shortID], rules *rules, bucket, at queue.Instant, interval time.Duration, hidden bool, least uint32) queue.Cell {
+	if entry.until = max(s.window(rules, at, interval), least); hidden {
+		entry.until = max(entry.until, s.window(rules, at, hiddenInterval))
 	}
-	entry.until = max(s.window(rules, at.Add(rules.countsLonger(rarely)), counts), least)
 	entry.more, entry.low = packDue(ticksOf(at.Add(interval), s.start)), uint32(bucket)
 	s.change(bucket, entry.until, 1)
 	return queue.Cell{Bucket: bucket, Until: afterTicks(s.start, entry.until)}
@@ -227,11 +224,11 @@ const claimTakes = 250 * time.Millisecond
 // window is the end of the window in which a visitor is counted who checks in at a moment, and next
 // after an interval.
 func (s *presenceShard) window(rules *rules, at queue.Instant, interval time.Duration) uint32 {
-	return s.windowEnd(rules, interval, at.Add(queue.WholeSeconds(interval)+max(rules.CheckInSlack(), queue.LeastSlack+claimTakes)))
+	return s.windowEnd(rules, at.Add(queue.WholeSeconds(interval)+max(rules.CheckInSlack(), queue.LeastSlack+claimTakes)))
 }
 
-// windowEnd is the end of the window that a moment is in, for visitors who ask after about so long.
-func (s *presenceShard) windowEnd(rules *rules, interval time.Duration, at queue.Instant) uint32 {
-	window := rules.windowLasts(interval)
+// windowEnd is the end of the window that a moment is in.
+func (s *presenceShard) windowEnd(rules *rules, at queue.Instant) uint32 {
+	window := max(rules.RefreshInterval/8/tick*tick, tick)
 	return uint32((at.Sub(s.start) + window - 1) / window * window / tick)
 }

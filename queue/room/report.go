@@ -59,19 +59,14 @@ func (m *memory) counts() []queue.CellChange {
 	return list
 }
 
-// report gathers what is unreported, or all there is to tell. It leaves those who are present in some
-// buckets to a later report. The caller holds mu.
-func (x *exchange) report(now time.Time, but buckets) *queue.Report {
+// report gathers what is unreported, or all there is to tell. The caller holds
+// mu.
+func (x *exchange) report(now time.Time) *queue.Report {
 	at, c := x.clock.at(now), x.conditions.rules.Load().configuration
 	x.seq++
-	if x.wantsWhole {
-		but = buckets{}
-	}
-	if !but.has(at) {
-		x.estimates.Reported(at)
-	}
+	x.estimates.Reported(at)
 	p := &queue.Report{Node: x.node, Seq: x.seq, Now: at, Epoch: x.epoch, Since: x.since, Version: c.Version,
-		LastNumber: x.memory.lastNumber, Cells: x.presence.drain(but), Factor: x.pressures.look(at, x.conditions.rules.Load())}
+		LastNumber: x.memory.lastNumber, Cells: x.presence.drain(), Factor: x.pressures.look(at, x.conditions.rules.Load())}
 	p.Sessions, p.Revoked = x.sessions.drain(at)
 	p.Final = x.sessions.final()
 	x.outbox.drainInto(p)

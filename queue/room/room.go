@@ -242,12 +242,6 @@ func (r *Room) Sync(ctx context.Context, now time.Time) error {
 	return err
 }
 
-// SyncLast is the Sync of a node that stops: it leaves nothing to a later one.
-func (r *Room) SyncLast(ctx context.Context, now time.Time) error {
-	_, err := r.exchange.syncLast(ctx, now)
-	return err
-}
-
 // SyncIn is how long after now to call Sync next: after the usual time, or sooner if a session ends
 // by then whose slot somebody waits for. The store gives the slot on once every node has reported
 // that it has not renewed the session. Of many nodes each reports as often as usual, and so does

@@ -38,27 +38,6 @@ func (r *rules) placeOver(t *queue.Ticket, at queue.Instant) bool {
 	return t.LastCheckIn <= r.configuration.Places.Since || r.PlaceEnds(t) <= at
 }
 
-// windowLasts is how long the windows are in which visitors are counted who ask after about so long: an
-// eighth of the refresh interval, doubled as long as that is an eighth of theirs at most. So the cells
-// of a crowd that asks rarely are few, and every long window ends with a shorter one.
-func (r *rules) windowLasts(interval time.Duration) time.Duration {
-	window := max(r.RefreshInterval/8/tick*tick, tick)
-	for 16*window <= interval {
-		window *= 2
-	}
-	return window
-}
-
-// countsLonger is how much longer than others somebody counts who is to ask after about so long, because
-// they are far from the head: a store that several nodes share may be told of their next check-in
-// so much later.
-func (r *rules) countsLonger(rarely time.Duration) time.Duration {
-	if r.slack == 0 || rarely <= r.RefreshInterval {
-		return 0
-	}
-	return r.FarToldWithin()
-}
-
 // sessionsAt is the moment by which sessions last or have ended: while those who are in are held,
 // the beginning of the hold.
 func (r *rules) sessionsAt(at queue.Instant) queue.Instant {

@@ -149,7 +149,10 @@ func failed(path string, resp *http.Response) error {
 	var problem struct{ Detail string }
 	_ = json.NewDecoder(io.LimitReader(resp.Body, 1<<16)).Decode(&problem)
 	err := StatusError(resp.StatusCode)
-	if problem.Detail == "" {
+	switch {
+	case problem.Detail == "" && resp.StatusCode == http.StatusNotFound: // it is not the gate who has no such resource
+		return fmt.Errorf("asking the gate for %s: %s, which is not how a gate says it: check the address", path, resp.Status)
+	case problem.Detail == "":
 		return fmt.Errorf("asking the gate for %s: %w", path, err)
 	}
 	return fmt.Errorf("the gate says %w: %s", err, problem.Detail)
