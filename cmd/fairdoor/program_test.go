@@ -18,6 +18,7 @@ import (
 
 	main "github.com/fairdoor-gate/fairdoor/cmd/fairdoor"
 	"github.com/fairdoor-gate/fairdoor/cookie"
+	"github.com/fairdoor-gate/fairdoor/proxy/reply"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -168,7 +169,7 @@ func TestStatusShowsTheRoomsAsATable(t *testing.T) {
 		case "/api/v1/rooms/shop/status":
 			_, _ = w.Write([]byte(`{"status": "queueing", "reason": "limit_reached", "activeUsers": 200, "openSlots": 0, "estimated_queued_users": 1234, "admittedThisMinute": 12, "max_estimated_time_minutes": 42}`))
 		case "/api/v1/rooms/chat.gone/status":
-			w.WriteHeader(http.StatusNotFound)
+			reply.Problem(w, http.StatusNotFound, "There is no such room.")
 		default:
 			_, _ = w.Write([]byte(`{"status": "not_queueing", "reason": "none", "activeUsers": 1, "openSlots": 4}`))
 		}
