@@ -4,11 +4,8 @@ import (
 	"encoding/json"
 	"maps"
 	"net/http"
-	"os"
 	"reflect"
-	"regexp"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -78,25 +75,6 @@ func TestEverySettingIsToldAndChangedUnderItsName(t *testing.T) {
 		}
 		assert.Equal(t, want, f.Patch(string(text)).Status, "%s", text)
 	}
-}
-
-func TestThePageOfChangesListsTheSettingsThatPatchTakes(t *testing.T) {
-	page, err := os.ReadFile("../cmd/fairdoor/docs/operate.md")
-	require.NoError(t, err)
-	_, list, found := strings.Cut(strings.ReplaceAll(string(page), "\n", " "), "It takes `total_active_users`")
-	require.True(t, found)
-	list, _, _ = strings.Cut(list, "If one value")
-	listed := []string{"total_active_users"}
-	for _, name := range regexp.MustCompile("`([a-z_]+)`").FindAllStringSubmatch(list, -1) {
-		listed = append(listed, name[1])
-	}
-	var live []string
-	for _, s := range setting.Fields(reflect.TypeFor[queue.Settings]()) {
-		if s.Live {
-			live = append(live, s.Name)
-		}
-	}
-	assert.ElementsMatch(t, live, listed)
 }
 
 func TestPatchTakesEffectAtOnce(t *testing.T) {
