@@ -22,7 +22,7 @@ import (
 type builder struct {
 	gate      *Gate
 	next, old *setup
-	renews    bool // the rooms that there are go by what they went by
+	renews    bool // see [Gate.Renew]
 }
 
 func newBuilder(g *Gate, c Config, old *setup) *builder {

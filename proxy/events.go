@@ -98,7 +98,7 @@ func (g *Gate) listener(w http.ResponseWriter, r *http.Request) (l events.Listen
 		return events.Listener{Room: endlessEvents{forEvents(v.Room), v.Endless}, Now: v.Now, Request: room.Request{Ticket: d.Ticket}, Decision: d}, true
 	}
 	q := v.Request(false, false)
-	q.Ask.By, q.Ahead = room.Question, v.PutAhead // operators may change their mind while the stream is open
+	q.Ask.By, q.Ahead = room.Question, v.PassAhead // operators may change their mind while the stream is open
 	of, d := forEvents(v.Room), room.Decision{Outcome: room.Admitted, Ticket: v.Ticket}
 	if v.Ticket.State == queue.Waiting {
 		d = of.Visit(r.Context(), v.Now, q)

@@ -44,8 +44,8 @@ type renewal struct {
 // that stays keeps its connections.
 func (g *Gate) Configure(ctx context.Context, c Config) error { return g.configure(ctx, c, false) }
 
-// Renew is Configure with what the configuration in force names, read again: what the rooms go by on all
-// gates stays, which others may have from newer files.
+// Renew is Configure with the configuration in force, of which files that it names were read again. The
+// rooms' settings and events stay as all gates have them: another gate may have put a newer file's in force.
 func (g *Gate) Renew(ctx context.Context, c Config) error { return g.configure(ctx, c, true) }
 
 func (g *Gate) configure(ctx context.Context, c Config, renews bool) error {

@@ -141,8 +141,9 @@ type signals struct{ hangup, succession chan os.Signal }
 const lookEvery = time.Second
 
 // run serves until ctx ends or a listener fails, and stops. At each hangup it reloads, and opens the
-// access log again, which may have been renamed. Now and then it renews lists of networks. When it is told to be succeeded, it hands over, with
-// release to let go of its store and state; the successor gets a hangup that came meanwhile.
+// access log again, which may have been renamed. Every lookEvery it renews lists of networks. When it is
+// told to be succeeded, it hands over, with release to let go of its store and state; the successor gets a
+// hangup that came meanwhile.
 func (s *server) run(ctx context.Context, told signals, reload, renew, release func()) error {
 	s.notify(notifyReady)
 	looks := time.NewTicker(lookEvery)
@@ -182,11 +183,15 @@ func (s *server) reload(ctx context.Context, from *sources, st *state) {
 	c, warnings, err := from.load()
 	logWarnings(s.log, warnings)
 	if err == nil {
-		err = s.configure(c, st, s.public.Reload, func(c proxy.Config) error { return s.gate.Configure(ctx, c) })
+		err = s.configure(c, st, func(c proxy.Config) error {
+			if err := s.public.Reload(); err != nil {
+				return err
+			}
+			return s.gate.Configure(ctx, c)
+		})
 	}
 	if err != nil {
-		s.metrics.refuse(reloads)
-		s.refused(err)
+		s.refuse(reloads, "new configuration refused, the old one stays", err)
 		return
 	}
 	for _, fixed := range changedButFixed(s.config, c) {
@@ -207,11 +212,10 @@ func (s *server) renew(ctx context.Context, from *sources, st *state) {
 	c, warnings, err := from.renew()
 	logWarnings(s.log, warnings)
 	if err == nil {
-		err = s.configure(c, st, func() error { return nil }, func(c proxy.Config) error { return s.gate.Renew(ctx, c) })
+		err = s.configure(c, st, func(c proxy.Config) error { return s.gate.Renew(ctx, c) })
 	}
 	if err != nil {
-		s.metrics.refuse(renewals)
-		s.refused(err)
+		s.refuse(renewals, "changed list of networks refused, the old one stays", err)
 		return
 	}
 	from.putInForce()
@@ -223,8 +227,8 @@ func (s *server) renew(ctx context.Context, from *sources, st *state) {
 // it has them be asked.
 var errOpen = errors.New("admin_token and admin are read at the start, and without operators nobody would be asked for a token until then: keep one in operators, or start the gate anew")
 
-// configure puts a configuration in force once the certificates are.
-func (s *server) configure(c *config.Config, st *state, certificates func() error, put func(proxy.Config) error) error {
+// configure puts a configuration in force by put, if it can be without a new start.
+func (s *server) configure(c *config.Config, st *state, put func(proxy.Config) error) error {
 	if s.config.AdminToken == "" && len(c.Operators) == 0 && (c.AdminToken != "" || !listen.IsLoopback(s.config.Admin)) {
 		return errOpen
 	}
@@ -232,22 +236,19 @@ func (s *server) configure(c *config.Config, st *state, certificates func() erro
 	if err != nil {
 		return err
 	}
-	if err := certificates(); err != nil {
-		return err
-	}
 	return put(gate)
 }
 
-// refused logs why a configuration was refused.
-func (s *server) refused(err error) {
+// refuse takes in, and logs in these words, why a configuration is refused, and what it came of.
+func (s *server) refuse(of int, words string, err error) {
+	s.metrics.refuse(of)
 	var faults config.Faults
 	if !errors.As(err, &faults) {
-		s.log.Error("new configuration refused, the old one stays", zap.Error(err))
+		s.log.Error(words, zap.Error(err))
 		return
 	}
 	for _, f := range faults {
-		s.log.Error("new configuration refused, the old one stays",
-			zap.String("at", f.Position.String()), zap.String("fault", f.Message))
+		s.log.Error(words, zap.String("at", f.Position.String()), zap.String("fault", f.Message))
 	}
 }
 

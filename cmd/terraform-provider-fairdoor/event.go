@@ -51,7 +51,8 @@ var plannedEvent = &kind{
 		return now, err
 	},
 	update: func(ctx context.Context, api client.API, _, plan object) (now told, err error) {
-		return now, api.Order(ctx, http.MethodPut, eventPath(plan), eventBody(plan), &now)
+		err = api.Order(ctx, http.MethodPut, eventPath(plan), eventBody(plan), &now)
+		return now, err
 	},
 	remove: func(ctx context.Context, api client.API, state object) error {
 		return api.Order(ctx, http.MethodDelete, eventPath(state), nil, nil)

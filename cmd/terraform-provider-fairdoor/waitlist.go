@@ -38,5 +38,6 @@ var waitlist = &kind{
 }
 
 func pause(ctx context.Context, api client.API, of object, paused json.RawMessage) (now told, err error) {
-	return now, api.Order(ctx, http.MethodPatch, client.Path("waitlists", of.text("name")), told{"paused": paused}, &now)
+	err = api.Order(ctx, http.MethodPatch, client.Path("waitlists", of.text("name")), told{"paused": paused}, &now)
+	return now, err
 }

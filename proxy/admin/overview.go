@@ -80,10 +80,13 @@ func (a *api) getOverview(w http.ResponseWriter, r *http.Request) {
 	slices.SortStableFunc(rows, ranked.compare)
 	o.More = max(0, len(rows)-maxShown)
 	for _, row := range rows[:len(rows)-o.More] {
-		if since := a.addPast(&row.Row, row.own); !since.IsZero() {
-			o.TrendSince = since
+		if begins := a.addPast(&row.Row, row.own); !begins.IsZero() && (o.TrendSince.IsZero() || begins.Before(o.TrendSince)) {
+			o.TrendSince = begins
 		}
 		o.Rooms = append(o.Rooms, row.Row)
+	}
+	if !o.TrendSince.After(hourBefore(a.Clock())) {
+		o.TrendSince = time.Time{} // an hour has to be explained to nobody
 	}
 	slices.SortStableFunc(o.Next, func(a, b dashboard.Next) int { return a.At.Compare(b.At) })
 	o.Next = o.Next[:min(len(o.Next), maxNext)]
@@ -162,12 +165,17 @@ func toldNow(n *estimate.Numbers) string {
 	return dashboard.FormatWait(w.Minutes * 60)
 }
 
-// addPast adds to a room what the record has of its last hour, and returns when that begins if it is
-// later; zero if not.
-func (a *api) addPast(row *dashboard.Row, own bool) (since time.Time) {
+// hourBefore is when the last hour begins that is told in whole minutes.
+func hourBefore(now time.Time) time.Time {
+	return now.Add(-waitsOver).Truncate(time.Minute).Add(time.Minute)
+}
+
+// addPast adds to a room what the record has of its last hour, and returns when its trend begins; zero
+// if none is drawn.
+func (a *api) addPast(row *dashboard.Row, own bool) (begin time.Time) {
 	row.Waited = "–"
 	if !own {
-		return since
+		return begin
 	}
 	now := a.Clock()
 	past := a.Record.Excerpt(row.Name, now.Add(-waitsOver), now.Add(time.Second)).Minutes
@@ -175,11 +183,10 @@ func (a *api) addPast(row *dashboard.Row, own bool) (since time.Time) {
 		row.Waited = dashboard.FormatWait(w.Waited.P50)
 	}
 	if len(past) < shortestTrend {
-		return since
+		return begin
 	}
-	begin := now.Add(-waitsOver).Truncate(time.Minute).Add(time.Minute)
-	if first := past[0].At; first.After(begin) {
-		begin, since = first, first
+	if begin = hourBefore(now); past[0].At.After(begin) {
+		begin = past[0].At
 	}
 	values, most := make([]float64, int(now.Sub(begin)/time.Minute)+1), 0
 	for i := range values {
@@ -192,7 +199,7 @@ func (a *api) addPast(row *dashboard.Row, own bool) (since time.Time) {
 		}
 	}
 	row.Trend = template.HTML(chart.Spark(values, fmt.Sprintf("People in line in the last hour: at most %d", most))) //nolint:gosec // package chart escapes all text
-	return since
+	return begin
 }
 
 // shortestTrend is how many minutes a trend is drawn of at least: one is a dot.

@@ -84,13 +84,23 @@ func (a *api) askAboutVisitor(w http.ResponseWriter, r *http.Request, of Room) {
 	page := pageOf(of, "visitors/"+url.PathEscape(code))
 	q := dashboard.Question{Frame: a.roomFrame(r, of, "-"), Action: page + "/change", Back: page, Text: deed.text, Final: deed.final, Fields: map[string]string{"do": what}}
 	q.Title = code + ": " + deed.question
-	if s := a.statusOf(of, of.Queue().Numbers()); what == "ahead" && s.Reason != estimate.NoReason && s.Reason != estimate.KeptForPeopleAhead {
-		q.Warnings = []string{"They are the first then, and go on waiting for now. " + s.ReasonText}
-		if s.Reason == estimate.LimitReached {
-			q.Warnings = append(q.Warnings, fmt.Sprintf("To have them in at once, put them first, and then raise total_active_users to %d.", s.ActiveUsers+1))
-		}
+	if what == "ahead" {
+		q.Warnings = a.whyTheyWait(of)
 	}
 	a.show(q.Write(w, r))
+}
+
+// whyTheyWait says why somebody goes on waiting who is put ahead; nothing if the next slot is free.
+func (a *api) whyTheyWait(of Room) []string {
+	s := a.statusOf(of, of.Queue().Numbers())
+	if s.Reason == estimate.NoReason || s.Reason == estimate.KeptForPeopleAhead {
+		return nil
+	}
+	why := []string{"They are the first then, and go on waiting for now. " + s.ReasonText}
+	if s.Reason == estimate.LimitReached {
+		why = append(why, fmt.Sprintf("To have them in at once, put them first, and then raise total_active_users to %d.", s.ActiveUsers+1))
+	}
+	return why
 }
 
 // changeVisitor does to a visitor what its operator has been asked about, or takes it back.

@@ -29,13 +29,13 @@ type Visit struct {
 	HTTPS   bool
 	Bound   bind.Binding // to whom their tickets are bound
 
-	User     string       // the site's own name for them; "" for none
-	Subject  queue.ID     // who they are to the site, or by an invite or a pass; the zero ID if nothing says
-	Priority int16        // that the site has signed for them, or that guests have
-	PutAhead queue.Ahead  // by their pass
-	Ahead    queue.Ahead  // where that puts them, or operators
-	Note     string       // what the site says of them, in JSON; "" for nothing
-	Network  netip.Prefix // where they come from, if their room limits how many of a network may wait, or measures its site
+	User      string       // the site's own name for them; "" for none
+	Subject   queue.ID     // who they are to the site, or by an invite or a pass; the zero ID if nothing says
+	Priority  int16        // that the site has signed for them, or that guests have
+	PassAhead queue.Ahead  // where their pass puts them
+	Ahead     queue.Ahead  // where that puts them, or operators
+	Note      string       // what the site says of them, in JSON; "" for nothing
+	Network   netip.Prefix // where they come from, if their room limits how many of a network may wait, or measures its site
 
 	Endless  EndlessLine // that they are in, with nothing else known of them; nil for none
 	Shut     bool        // their room lets in guests or holders of passes only, and they are none
@@ -69,7 +69,7 @@ func (v *Visit) Recognise(r *http.Request, of *Room, s *Setup, now time.Time, se
 	for _, f := range s.Recognisers {
 		f.Recognise(r, v)
 	}
-	v.Ahead = of.Ahead(now, &v.Ticket, v.PutAhead)
+	v.Ahead = of.Ahead(now, &v.Ticket, v.PassAhead)
 	if of.Queue.LimitsNetworks() || of.Queue.Measures() {
 		v.Network = networks.Of(s.Trust.ClientAddr(r))
 	}

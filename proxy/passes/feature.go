@@ -172,9 +172,9 @@ func (r *Room) Recognise(q *http.Request, v *feature.Visit) {
 	found = found && r.BelongsTo(holder, v.Subject)
 	switch isIn := v.Room.Queue.IsIn(v.Now, v.Ticket); {
 	case found && v.Subject != (queue.ID{}):
-		v.PutAhead = holder.Ahead
+		v.PassAhead = holder.Ahead
 	case found && (!isIn || v.Ticket.ID == holder.ID):
-		v.Subject, v.PutAhead = holder.ID, holder.Ahead
+		v.Subject, v.PassAhead = holder.ID, holder.Ahead
 	case !found && !isIn && r.Only:
 		v.Shut = true
 	}

@@ -202,9 +202,9 @@ func (r *reader) buckets() (list []queue.BucketCount) {
 		return nil
 	}
 	for i := range buckets {
-		bucket, err := strconv.ParseInt(buckets[i], 10, 64)
-		waiting, err2 := strconv.Atoi(counts[i])
-		if err != nil || err2 != nil {
+		bucket, bucketErr := strconv.ParseInt(buckets[i], 10, 64)
+		waiting, countErr := strconv.Atoi(counts[i])
+		if bucketErr != nil || countErr != nil {
 			r.fault("buckets")
 			return nil
 		}

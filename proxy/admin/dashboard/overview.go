@@ -12,7 +12,7 @@ type Overview struct {
 	Rooms []Row
 	More  int // how many rooms are not shown
 
-	TrendSince time.Time // when the trends begin, if that is less than an hour ago
+	TrendSince time.Time // when the longest trend begins, if that is less than an hour ago; zero if not
 
 	Next     []Next
 	Sections []template.HTML // of features
